@@ -1,0 +1,23 @@
+{
+  "targets": [
+    {
+      "target_name": "weft",
+      "sources": [
+        "native/addon.cc",
+        "native/library.cc",
+        "native/info.cc",
+        "native/memory.cc",
+        "native/pattern.cc",
+        "native/endpoint.cc",
+        "native/port.cc",
+        "native/port-binding.cc",
+        "native/process.cc"
+      ],
+      "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
+      "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17"],
+      "cflags_cc": ["-std=c++20", "-O3", "-Wall", "-Wextra", "-fexceptions", "-fvisibility=hidden"],
+      "libraries": ["-ldl"]
+    }
+  ]
+}

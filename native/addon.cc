@@ -1,0 +1,17 @@
+#include "addon.h"
+
+#include "memory.h"
+
+namespace {
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  exports.Set("Memory", weft::Memory::define(env));
+  weft::defineInfo(env, exports);
+  weft::defineProcess(env, exports);
+  weft::definePort(env, exports);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(weft, init)

@@ -1,0 +1,10 @@
+#pragma once
+#include <napi.h>
+
+namespace weft {
+
+void defineInfo(Napi::Env env, Napi::Object exports);
+void defineProcess(Napi::Env env, Napi::Object exports);
+void definePort(Napi::Env env, Napi::Object exports);
+
+}  // namespace weft

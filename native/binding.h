@@ -1,0 +1,41 @@
+#pragma once
+#include <napi.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "fault.h"
+
+namespace weft {
+
+/// Turns a Fault into a JavaScript error with `operation`, `code` and `text`.
+inline Napi::Error toError(Napi::Env env, const Fault& fault) {
+  auto error = Napi::Error::New(env, fault.what());
+  error.Set("operation", Napi::String::New(env, fault.operation));
+  error.Set("code", Napi::Number::New(env, fault.code));
+  error.Set("text", Napi::String::New(env, fault.text));
+  return error;
+}
+
+template <typename Body>
+auto guarded(Napi::Env env, Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const Fault& fault) {
+    throw toError(env, fault);
+  }
+}
+
+/// A whole number from 0 to 2^53 - 1, or a TypeError: no other value may reach an address or a length.
+inline size_t size(const Napi::Value& value, const char* name) {
+  double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
+  if (!(number >= 0 && number <= 9007199254740991.0) || number != std::floor(number)) {
+    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a whole number, 0 or more");
+  }
+  return static_cast<size_t>(number);
+}
+
+inline std::string text(const char* value) { return value ? value : ""; }
+
+}  // namespace weft

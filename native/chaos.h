@@ -1,0 +1,39 @@
+#pragma once
+#include <rdma/fi_eq.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace weft {
+
+/// Tests only: holds completions back and lets them out in random order, as a network without ordering may.
+class Chaos {
+ public:
+  struct Held {
+    uint32_t endpoint;
+    fi_cq_data_entry entry;
+  };
+
+  Chaos(uint64_t seed, double holdChance) : random_(seed), holdChance_(holdChance) {}
+
+  void take(uint32_t endpoint, const fi_cq_data_entry& entry) { held_.push_back({endpoint, entry}); }
+
+  /// The next completion to let through, or false when all that is held stays held for now.
+  bool release(Held& out) {
+    if (held_.empty() || chance_(random_) < holdChance_) return false;
+    size_t pick = random_() % held_.size();
+    out = held_[pick];
+    held_[pick] = held_.back();
+    held_.pop_back();
+    return true;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> chance_{0, 1};
+  double holdChance_;
+  std::vector<Held> held_;
+};
+
+}  // namespace weft

@@ -1,0 +1,34 @@
+#pragma once
+#include <napi.h>
+
+#include <memory>
+#include <vector>
+
+#include "mapping.h"
+
+namespace weft {
+
+/// A Mapping owned by JavaScript. Registered regions and running workers hold the mapping too, so closing this
+/// object detaches every view at once and frees the pages when the last holder lets go.
+class Memory : public Napi::ObjectWrap<Memory> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  explicit Memory(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<Mapping> mapping() const { return mapping_; }
+
+ private:
+  uint8_t* range(size_t offset, size_t bytes) const;
+  Napi::Value pattern(const Napi::CallbackInfo& info, bool verify);
+
+  Napi::Value view(const Napi::CallbackInfo& info);
+  Napi::Value fill(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value address(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<Mapping> mapping_;
+  std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;
+};
+
+}  // namespace weft

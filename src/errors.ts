@@ -1,0 +1,45 @@
+/** Every way Weft can fail on purpose. `docs/errors.md` has a row for each. */
+export const errorCodes = [
+  'ABORTED', // the caller's AbortSignal fired, or another rank ended the job
+  'ADDON_MISSING', // the native addon is not built
+  'BAD_FILE', // a file could not be read as what it should be
+  'BAD_USAGE', // an option or environment variable has an impossible value
+  'BUSY', // the object is in use by a running plan or an operation
+  'CLOSED', // the object was closed
+  'DATA_WRONG', // bytes arrived that were not sent
+  'FABRIC_FAULT', // libfabric reported an error
+  'LAUNCHER_CONFLICT', // the environment names two launchers, or half of one
+  'LIBFABRIC_NOT_FOUND',
+  'LIBFABRIC_TOO_OLD',
+  'MEMORY_LIMIT', // memory could not be allocated or page-locked
+  'NO_PROVIDER', // no provider or NIC fits what was asked for
+  'PEER_LOST', // a rank died or its connection broke
+  'PORT_IN_USE',
+  'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us
+  'TIMEOUT', // a deadline passed; the message names who is missing
+  'UNSUPPORTED', // this machine, kernel or provider cannot do it
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export interface WeftErrorOptions {
+  /** What the reader can do about it. */
+  hint?: string;
+  cause?: unknown;
+}
+
+/** The one error class: what failed (message), what to do (hint), why (cause). */
+export class WeftError extends Error {
+  override readonly name = 'WeftError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: WeftErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+export const isWeftError = (error: unknown, code?: ErrorCode): error is WeftError =>
+  error instanceof WeftError && (code === undefined || error.code === code);

@@ -1,0 +1,213 @@
+import { WeftError } from '../errors.js';
+import type { Slice } from '../memory/buffer.js';
+import { fabricError } from './faults.js';
+import { checkImmediate, encodeUserImmediate } from './immediates.js';
+import { operationKind, type PromisePort } from './port.js';
+import type { FabricBuffer, RemoteSlice } from './region.js';
+
+export interface OperationOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface WriteOptions extends OperationOptions {
+  /** 0…65535, told to the peer once the bytes are there. */
+  readonly immediate?: number;
+}
+
+/** A path from this rank to one peer over one NIC. Order is not promised. */
+export interface Channel {
+  readonly peer: number;
+  readonly index: number;
+  /** Resolves when the peer has the bytes. */
+  write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void>;
+  /** Resolves when `from` may be reused. */
+  send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void>;
+  /** Resolves with the number of bytes that arrived. */
+  recv(into: Slice<FabricBuffer>, options?: OperationOptions): Promise<number>;
+  /** Consumes one arrival of `value` (0…65535) from this peer; arrivals before the call are remembered. */
+  immediate(value: number, options?: OperationOptions): Promise<void>;
+}
+
+export interface ChannelParts {
+  readonly port: PromisePort;
+  readonly rank: number;
+  readonly peer: number;
+  readonly index: number;
+  readonly maxMessageBytes: number;
+}
+
+export class FabricChannel implements Channel {
+  readonly peer: number;
+  readonly index: number;
+  readonly #port: PromisePort;
+  readonly #rank: number;
+  readonly #maxMessageBytes: number;
+
+  constructor(parts: ChannelParts) {
+    this.peer = parts.peer;
+    this.index = parts.index;
+    this.#port = parts.port;
+    this.#rank = parts.rank;
+    this.#maxMessageBytes = parts.maxMessageBytes;
+  }
+
+  write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void> {
+    if (from.bytes !== to.bytes) {
+      return Promise.reject(
+        new TypeError(`${from.bytes} bytes cannot be written to a slice of ${to.bytes}`),
+      );
+    }
+    if (from.bytes > this.#maxMessageBytes) return this.#writeInParts(from, to, options);
+    return this.#start(operationKind.write, from, options, to) as Promise<unknown> as Promise<void>;
+  }
+
+  send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void> {
+    return this.#start(operationKind.send, from, options) as Promise<unknown> as Promise<void>;
+  }
+
+  recv(into: Slice<FabricBuffer>, options?: OperationOptions): Promise<number> {
+    return this.#start(operationKind.recv, into, options);
+  }
+
+  immediate(value: number, options?: OperationOptions): Promise<void> {
+    try {
+      const data = encodeUserImmediate(this.peer, value);
+      const { done, forget } = this.#port.arrival(this.index, data);
+      if (!limited(options)) return done;
+      const what = `immediate ${value} from rank ${this.peer}`;
+      return withLimits(done, options, what, (error, reject) => {
+        if (forget()) reject(error);
+      });
+    } catch (error) {
+      return Promise.reject(fabricError(error));
+    }
+  }
+
+  #start(
+    kind: number,
+    local: Slice<FabricBuffer>,
+    options: WriteOptions | undefined,
+    remote?: RemoteSlice,
+  ): Promise<number> {
+    try {
+      if (options?.signal?.aborted) return Promise.reject(abortError(options.signal));
+      const { id, done } = this.#port.post({
+        kind,
+        endpoint: this.index,
+        peer: this.peer,
+        region: local.buffer.region(this.#port),
+        offset: local.offset,
+        bytes: local.bytes,
+        remote: remote?.region.id ?? 0,
+        remoteOffset: remote?.offset ?? 0,
+        ...(options?.immediate === undefined
+          ? undefined
+          : { data: this.#immediateFor(options.immediate) }),
+      });
+      if (id < 0 || !limited(options)) return done;
+      const what = `a ${verbs[kind]} rank ${this.peer}`;
+      return withLimits(done, options, what, (error) => {
+        // A receive can be recalled, and a message that came first still counts; the rest is on the wire.
+        if (kind === operationKind.recv) this.#port.cancel(id);
+        else this.#port.abandon(id, error);
+      });
+    } catch (error) {
+      return Promise.reject(fabricError(error));
+    }
+  }
+
+  #immediateFor(value: number): number {
+    checkImmediate(value);
+    return encodeUserImmediate(this.#rank, value);
+  }
+
+  /** Above the provider's limit: the immediate goes with the last part, when the others are delivered. */
+  async #writeInParts(
+    from: Slice<FabricBuffer>,
+    to: RemoteSlice,
+    options: WriteOptions = {},
+  ): Promise<void> {
+    const { immediate, ...limits } = options;
+    const part = this.#maxMessageBytes;
+    const last = Math.floor((from.bytes - 1) / part) * part;
+    const at = <S extends { offset: number; bytes: number }>(slice: S, offset: number): S => ({
+      ...slice,
+      offset: slice.offset + offset,
+      bytes: Math.min(part, slice.bytes - offset),
+    });
+    const parts: Promise<void>[] = [];
+    for (let offset = 0; offset < last; offset += part) {
+      parts.push(this.write(at(from, offset), at(to, offset), limits));
+    }
+    await Promise.all(parts);
+    await this.write(at(from, last), at(to, last), options);
+  }
+}
+
+const verbs: Record<number, string> = {
+  [operationKind.write]: 'write to',
+  [operationKind.send]: 'send to',
+  [operationKind.recv]: 'receive from',
+};
+
+const limited = (options: OperationOptions | undefined): options is OperationOptions =>
+  options !== undefined && (options.signal !== undefined || options.timeoutMs !== undefined);
+
+function abortError(signal: AbortSignal): unknown {
+  return signal.reason instanceof WeftError
+    ? signal.reason
+    : new WeftError('ABORTED', 'the operation was aborted', { cause: signal.reason });
+}
+
+/**
+ * Ends `done` by signal or deadline. `giveUp` is told the error and must make `done` settle or call `reject`; a
+ * promise that then rejects as ABORTED rejects with that error instead.
+ */
+function withLimits<T>(
+  done: Promise<T>,
+  options: OperationOptions,
+  what: string,
+  giveUp: (error: WeftError | unknown, reject: (error: unknown) => void) => void,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let ended: unknown;
+    const end = (error: unknown) => {
+      ended = error;
+      try {
+        giveUp(error, finishReject);
+      } catch (fault) {
+        finishReject(fault);
+      }
+    };
+    const onAbort = () => end(abortError(options.signal!));
+    const timer =
+      options.timeoutMs === undefined
+        ? undefined
+        : setTimeout(
+            () =>
+              end(
+                new WeftError('TIMEOUT', `${what} did not complete in ${options.timeoutMs} ms`, {
+                  hint: 'Is the peer alive, and does it poll? Raise the limit if it is only slow.',
+                }),
+              ),
+            options.timeoutMs,
+          );
+    const cleanUp = () => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener('abort', onAbort);
+    };
+    const finishReject = (error: unknown) => {
+      cleanUp();
+      const recalled =
+        ended !== undefined && error instanceof WeftError && error.code === 'ABORTED';
+      reject(recalled ? ended : error);
+    };
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    done.then((value) => {
+      cleanUp();
+      resolve(value);
+    }, finishReject);
+    if (options.signal?.aborted) onAbort();
+  });
+}

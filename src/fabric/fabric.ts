@@ -1,0 +1,163 @@
+import { WeftError } from '../errors.js';
+import type { MemoryKind } from '../memory/buffer.js';
+import { type Channel, FabricChannel } from './channel.js';
+import { calling } from './faults.js';
+import { maxRanks } from './immediates.js';
+import { type Library, loadLibrary } from './library.js';
+import { memoryMode, remoteBase, requestedKey } from './memory-mode.js';
+import { PromisePort } from './port.js';
+import { findOffers, type Offer, type OfferOptions } from './providers.js';
+import { FabricBuffer, type RegionDescription, RemoteRegion } from './region.js';
+import { sweepSegments } from './segments.js';
+
+export interface FabricOptions extends OfferOptions {
+  /** How many ranks will be connected; sizes the provider's tables. */
+  readonly peersExpected?: number;
+}
+
+/** One NIC in use, as results describe it. */
+export interface FabricChannelInfo {
+  readonly nic: string;
+  readonly lineRateGbps: number | undefined;
+  readonly maxMessageBytes: number;
+  readonly injectBytes: number;
+  readonly sendQueue: number;
+  readonly receiveQueue: number;
+  readonly directedReceives: boolean;
+  readonly autoProgress: boolean;
+}
+
+/** This rank's endpoints, one per channel, and everything made with them. Closing it closes all of that. */
+export class Fabric implements AsyncDisposable {
+  readonly library: Library;
+  readonly provider: string;
+  readonly channels: readonly FabricChannelInfo[];
+  /** Where peers reach this rank, one address per channel. */
+  readonly addresses: readonly Uint8Array[];
+  readonly port = new PromisePort();
+  readonly #offers: readonly Offer[];
+  readonly #buffers = new Set<FabricBuffer>();
+  readonly #channels = new Map<string, Channel>();
+  #rank: number | undefined;
+  #size = 0;
+  #serial = 1;
+  #closed = false;
+
+  constructor(options: FabricOptions) {
+    this.library = loadLibrary();
+    if (options.provider === 'shm') sweepSegments();
+    this.#offers = findOffers(options);
+    this.provider = this.#offers[0]!.info.provider;
+    this.channels = this.#offers.map(describeOffer);
+    for (const offer of this.#offers) memoryMode(offer.info.mrMode); // refuses what we cannot do, before opening
+    try {
+      for (const { info, directed } of this.#offers) {
+        calling(() => this.port.native.open(info.handle, directed, options.peersExpected ?? 0));
+      }
+      this.addresses = this.#offers.map((_, index) => calling(() => this.port.native.name(index)));
+    } catch (error) {
+      this.port.close();
+      throw error;
+    }
+    this.port.start();
+  }
+
+  /** Learns every rank's addresses, this one's included: `everyone[rank][channel]`. Once. */
+  connect(rank: number, everyone: readonly (readonly Uint8Array[])[]): void {
+    if (this.#rank !== undefined) throw new TypeError('the fabric is connected already');
+    if (everyone.length > maxRanks) {
+      throw new WeftError('UNSUPPORTED', `worlds end at ${maxRanks} ranks`);
+    }
+    const wanted = this.addresses.length;
+    const odd = everyone.findIndex((addresses) => addresses.length !== wanted);
+    if (odd >= 0) {
+      throw new WeftError(
+        'BAD_USAGE',
+        `rank ${odd} has ${everyone[odd]!.length} channels and rank ${rank} has ${wanted}`,
+        { hint: 'Give every rank the same number of NICs or channels.' },
+      );
+    }
+    for (let index = 0; index < wanted; index++) {
+      const addresses = everyone.map((one) => one[index]!);
+      calling(() => this.port.native.insertPeers(index, addresses));
+    }
+    this.#rank = rank;
+    this.#size = everyone.length;
+  }
+
+  /** The path to a peer over channel `index`. */
+  channel(peer: number, index = 0): Channel {
+    if (this.#closed) throw new WeftError('CLOSED', 'the fabric is closed');
+    if (this.#rank === undefined) throw new TypeError('connect the fabric first');
+    const exists = Number.isInteger(peer) && peer >= 0 && peer < this.#size;
+    if (!exists || this.channels[index] === undefined) {
+      throw new TypeError(`there is no channel ${index} to rank ${peer}`);
+    }
+    const key = `${peer}/${index}`;
+    const known = this.#channels.get(key);
+    if (known) return known;
+    const { maxMessageBytes } = this.channels[index];
+    const made = new FabricChannel({
+      port: this.port,
+      rank: this.#rank,
+      peer,
+      index,
+      maxMessageBytes,
+    });
+    this.#channels.set(key, made);
+    return made;
+  }
+
+  /** Memory registered with every channel. */
+  allocate(bytes: number, options: { memory?: MemoryKind } = {}): FabricBuffer {
+    if (this.#closed) throw new WeftError('CLOSED', 'the fabric is closed');
+    const serial = this.#serial++;
+    const modes = this.#offers.map(({ info }) => memoryMode(info.mrMode));
+    const buffer = new FabricBuffer({
+      bytes,
+      memory: options.memory ?? 'host',
+      port: this.port,
+      keys: modes.map((mode, i) => requestedKey(mode, serial, this.#offers[i]!.info.mrKeySize)),
+      bases: (address) => modes.map((mode) => remoteBase(mode, address)),
+      onClose: (closed) => this.#buffers.delete(closed),
+    });
+    this.#buffers.add(buffer);
+    return buffer;
+  }
+
+  /** A peer's buffer, from its description. */
+  remote(description: RegionDescription): RemoteRegion {
+    if (this.#closed) throw new WeftError('CLOSED', 'the fabric is closed');
+    return new RemoteRegion(this.port, description);
+  }
+
+  /** Transfers under way reject with CLOSED; buffers close. Refuses with BUSY while a plan runs. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.port.close();
+    this.#closed = true;
+    for (const buffer of this.#buffers) buffer.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function describeOffer({ info, nic, lineRateGbps, directed }: Offer): FabricChannelInfo {
+  return {
+    nic,
+    lineRateGbps,
+    maxMessageBytes: info.maxMessageBytes,
+    injectBytes: info.injectBytes,
+    sendQueue: info.sendQueue,
+    receiveQueue: info.receiveQueue,
+    directedReceives: directed,
+    autoProgress: info.autoProgress,
+  };
+}
+
+/** Opens one endpoint per channel. The caller owns the fabric and closes it. */
+export async function openFabric(options: FabricOptions): Promise<Fabric> {
+  return new Fabric(options);
+}

@@ -1,0 +1,38 @@
+import { constants } from 'node:os';
+import { WeftError } from '../errors.js';
+import { isNativeFault } from '../native/addon.js';
+
+/** Turns what the addon threw into the error of the fabric; anything else passes through. */
+export function fabricError(error: unknown): unknown {
+  if (!isNativeFault(error)) return error;
+  if (error.code === constants.errno.EBADF)
+    return new WeftError('CLOSED', error.text, { cause: error });
+  if (error.code === constants.errno.EBUSY)
+    return new WeftError('BUSY', error.text, { cause: error });
+  if (error.code === constants.errno.ERANGE) return new TypeError(error.text);
+  return new WeftError('FABRIC_FAULT', `${error.operation}: ${error.text}`, {
+    hint: hintFor(error.operation, error.code),
+    cause: error,
+  });
+}
+
+/** Calls into the addon and translates what it throws. */
+export function calling<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fabricError(error);
+  }
+}
+
+function hintFor(operation: string, code: number): string {
+  const { errno } = constants;
+  if (operation === 'fi_mr_regattr' && code === errno.ENOMEM) {
+    return 'The provider could not lock the memory: raise `ulimit -l`, or use smaller sizes.';
+  }
+  if (code === errno.EADDRINUSE) return 'Another process uses this address; try again.';
+  if (code === errno.ENOSPC || code === errno.ENOMEM) {
+    return 'Memory or /dev/shm is full: `df -h /dev/shm`, then free some or use fewer ranks.';
+  }
+  return 'Run with FI_LOG_LEVEL=warn to see what libfabric says.';
+}

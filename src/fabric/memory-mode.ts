@@ -1,0 +1,95 @@
+import { WeftError } from '../errors.js';
+
+/** Bits of `fi_domain_attr.mr_mode`, as libfabric numbers them. */
+export const mrBits = {
+  BASIC: 1 << 0,
+  SCALABLE: 1 << 1,
+  LOCAL: 1 << 2,
+  RAW: 1 << 3,
+  VIRT_ADDR: 1 << 4,
+  ALLOCATED: 1 << 5,
+  PROV_KEY: 1 << 6,
+  MMU_NOTIFY: 1 << 7,
+  RMA_EVENT: 1 << 8,
+  ENDPOINT: 1 << 9,
+  HMEM: 1 << 10,
+  COLLECTIVE: 1 << 11,
+} as const;
+
+/** What we can live with, and therefore offer. */
+export const offeredMrMode =
+  mrBits.LOCAL |
+  mrBits.VIRT_ADDR |
+  mrBits.ALLOCATED |
+  mrBits.PROV_KEY |
+  mrBits.ENDPOINT |
+  mrBits.HMEM;
+
+/** How a provider wants memory registered, in words. */
+export interface MemoryMode {
+  /** Keys come from the provider; else the application chooses them. */
+  readonly providerKeys: boolean;
+  /** A remote place is named by its virtual address; else by its offset in the region. */
+  readonly virtualAddresses: boolean;
+  /** Local buffers of every operation must be registered and carry their descriptor. */
+  readonly localDescriptors: boolean;
+  /** Pages must exist before registration. */
+  readonly allocated: boolean;
+  /** Regions are bound to the endpoint. */
+  readonly boundToEndpoint: boolean;
+  /** GPU memory must be registered as such. */
+  readonly deviceMemory: boolean;
+}
+
+/**
+ * Every buffer we hand out is allocated, touched and registered on all channels before its first use, and each
+ * operation carries its descriptor: `allocated` and `localDescriptors` are met by that and cost nothing where they
+ * are not asked for.
+ */
+export function memoryMode(mrMode: number): MemoryMode {
+  const has = (bit: number) => (mrMode & bit) !== 0;
+  for (const bit of ['RAW', 'RMA_EVENT'] as const) {
+    if (has(mrBits[bit])) {
+      throw new WeftError(
+        'UNSUPPORTED',
+        `the provider needs FI_MR_${bit}, which Weft does not do`,
+        {
+          hint: 'Choose another provider with --provider.',
+        },
+      );
+    }
+  }
+  // FI_MR_BASIC is the old name for the three bits together.
+  const basic = has(mrBits.BASIC);
+  return {
+    providerKeys: basic || has(mrBits.PROV_KEY),
+    virtualAddresses: basic || has(mrBits.VIRT_ADDR),
+    localDescriptors: has(mrBits.LOCAL),
+    allocated: basic || has(mrBits.ALLOCATED),
+    boundToEndpoint: has(mrBits.ENDPOINT),
+    deviceMemory: has(mrBits.HMEM),
+  };
+}
+
+/** The address a peer must name to reach byte 0 of a region. */
+export const remoteBase = (mode: MemoryMode, virtualAddress: bigint): bigint =>
+  mode.virtualAddresses ? virtualAddress : 0n;
+
+/**
+ * The key to ask for when keys are ours to choose: unique within the domain, and within `keyBytes` where the
+ * provider limits it.
+ */
+export function requestedKey(mode: MemoryMode, serial: number, keyBytes: number): bigint {
+  if (mode.providerKeys) return 0n;
+  const bits = keyBytes > 0 && keyBytes < 8 ? keyBytes * 8 : 64;
+  if (BigInt(serial) >= 1n << BigInt(bits)) {
+    throw new WeftError(
+      'UNSUPPORTED',
+      `the provider has only ${bits}-bit keys, and all were used`,
+      {
+        hint: 'Reopen the fabric.',
+      },
+    );
+  }
+  return BigInt(serial);
+}

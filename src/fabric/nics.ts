@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { basename } from 'node:path';
+
+/** A network interface or RDMA device of this machine. */
+export interface Nic {
+  readonly name: string;
+  readonly kind: 'ethernet' | 'rdma';
+  /** IP addresses, IPv4 first; empty for RDMA devices. */
+  readonly addresses: readonly string[];
+  readonly loopback: boolean;
+  readonly up: boolean;
+  /** Undefined where the driver does not tell (virtual interfaces). */
+  readonly rateGbps: number | undefined;
+  readonly pci: string | undefined;
+  readonly numaNode: number | undefined;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined; // sysfs answers EINVAL for what a driver does not know
+  }
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path).sort();
+  } catch {
+    return [];
+  }
+}
+
+function pciAddress(device: string): string | undefined {
+  try {
+    const name = basename(realpathSync(device));
+    return /^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$/.test(name) ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function numaNode(device: string): number | undefined {
+  const node = Number(read(`${device}/numa_node`) ?? '-1');
+  return node >= 0 ? node : undefined;
+}
+
+/** `25 Gb/sec (1X EDR)` */
+export function parseRdmaRate(text: string | undefined): number | undefined {
+  const match = /^([\d.]+) Gb\/sec/.exec(text ?? '');
+  return match ? Number(match[1]) : undefined;
+}
+
+function ethernetNic(name: string, sysfs: string): Nic {
+  const speedMbps = Number(read(`${sysfs}/class/net/${name}/speed`) ?? '-1');
+  const device = `${sysfs}/class/net/${name}/device`;
+  const entries = networkInterfaces()[name] ?? [];
+  const usable = entries.filter((entry) => !(entry.family === 'IPv6' && entry.scopeid));
+  const state = read(`${sysfs}/class/net/${name}/operstate`);
+  return {
+    name,
+    kind: 'ethernet',
+    addresses: usable
+      .sort((a, b) => a.family.localeCompare(b.family))
+      .map((entry) => entry.address),
+    loopback: read(`${sysfs}/class/net/${name}/type`) === '772',
+    up: state === 'up' || (state === 'unknown' && entries.length > 0),
+    rateGbps: speedMbps > 0 ? speedMbps / 1000 : undefined,
+    pci: pciAddress(device),
+    numaNode: numaNode(device),
+  };
+}
+
+function rdmaNic(name: string, sysfs: string): Nic {
+  const base = `${sysfs}/class/infiniband/${name}`;
+  return {
+    name,
+    kind: 'rdma',
+    addresses: [],
+    loopback: false,
+    up: (read(`${base}/ports/1/state`) ?? '').includes('ACTIVE'),
+    rateGbps: parseRdmaRate(read(`${base}/ports/1/rate`)),
+    pci: pciAddress(`${base}/device`),
+    numaNode: numaNode(`${base}/device`),
+  };
+}
+
+/** Every NIC of this machine, loopback included, RDMA devices first. */
+export function listNics(sysfs = '/sys'): Nic[] {
+  return [
+    ...list(`${sysfs}/class/infiniband`).map((name) => rdmaNic(name, sysfs)),
+    ...list(`${sysfs}/class/net`).map((name) => ethernetNic(name, sysfs)),
+  ];
+}

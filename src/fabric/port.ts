@@ -1,0 +1,265 @@
+import { WeftError } from '../errors.js';
+import { addon, type NativePort } from '../native/addon.js';
+import { calling, fabricError } from './faults.js';
+
+/** Fields of the command array, as native/port-binding.cc reads them. */
+const field = {
+  kind: 0,
+  endpoint: 1,
+  peer: 2,
+  region: 3,
+  offset: 4,
+  bytes: 5,
+  remote: 6,
+  remoteOffset: 7,
+  data: 8,
+  flags: 9,
+} as const;
+
+export const operationKind = { write: 0, send: 1, recv: 2 } as const;
+const flag = { hasData: 1, delivered: 2 } as const;
+const record = { done: 0, failed: 1, arrived: 2, endpointFailed: 3 } as const;
+
+const commandWords = 16;
+const recordWords = 4;
+const recordCapacity = 256;
+const cancelled = 125; // FI_ECANCELED
+
+/** How long JavaScript may be kept from timers and sockets by polling, and how it polls. */
+const sliceMs = 0.1;
+const idleMs = 1;
+/** Polls in one native call once nobody has posted anything for a few microtask turns. */
+const longSpin = 40;
+const settledTurns = 4;
+
+export interface Command {
+  readonly kind: number;
+  readonly endpoint: number;
+  readonly peer: number;
+  readonly region: number;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly remote?: number;
+  readonly remoteOffset?: number;
+  readonly data?: number;
+}
+
+interface Waiting {
+  readonly endpoint: number;
+  resolve(bytes: number): void;
+  reject(error: unknown): void;
+}
+
+interface Arrivals {
+  early: number;
+  waiters: Waiting[];
+}
+
+/**
+ * The promises over a native port. While something is awaited it polls in short native bursts between microtasks,
+ * and lets timers and sockets run every tenth of a millisecond; otherwise it looks once a millisecond, because a
+ * peer's write may need our progress.
+ */
+export class PromisePort {
+  readonly native: NativePort;
+  readonly #command = new Float64Array(commandWords);
+  readonly #records = new Uint32Array(recordCapacity * recordWords);
+  readonly #operations: (Waiting | undefined)[] = [];
+  readonly #arrivals = new Map<number, Arrivals>();
+  #awaited = 0;
+  #posts = 0;
+  #running = false;
+  #closed = false;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.native = new (addon().Port)(this.#command, this.#records);
+  }
+
+  /** Starts the idle look-ups; call when the endpoints are open. */
+  start(): void {
+    this.#idle = setInterval(() => this.#glance(), idleMs);
+    this.#idle.unref();
+  }
+
+  /** Posts one operation. Resolves with its length when done. `id` is -1 when there is nothing left to cancel. */
+  post(command: Command): { id: number; done: Promise<number> } {
+    const fields = this.#command;
+    fields[field.kind] = command.kind;
+    fields[field.endpoint] = command.endpoint;
+    fields[field.peer] = command.peer;
+    fields[field.region] = command.region;
+    fields[field.offset] = command.offset;
+    fields[field.bytes] = command.bytes;
+    fields[field.remote] = command.remote ?? 0;
+    fields[field.remoteOffset] = command.remoteOffset ?? 0;
+    fields[field.data] = command.data ?? 0;
+    const delivered = command.kind === operationKind.write ? flag.delivered : 0;
+    fields[field.flags] = (command.data === undefined ? 0 : flag.hasData) | delivered;
+    const id = this.native.post();
+    this.#posts++;
+    if (id < 0) return { id, done: Promise.resolve(command.bytes) };
+    const done = new Promise<number>((resolve, reject) => {
+      this.#operations[id] = { endpoint: command.endpoint, resolve, reject };
+    });
+    this.#await();
+    return { id, done };
+  }
+
+  /** Ends an operation early where the provider can: its promise rejects with ABORTED. */
+  cancel(id: number): void {
+    if (this.#operations[id]) calling(() => this.native.cancel(id));
+  }
+
+  /** Stops waiting for an operation that cannot be recalled; it ends unseen, and its region stays in use until then. */
+  abandon(id: number, error: unknown): void {
+    this.#settle(id)?.reject(error);
+  }
+
+  /** Consumes one arrival of an immediate on an endpoint. */
+  arrival(endpoint: number, data: number): { done: Promise<void>; forget: () => boolean } {
+    const arrivals = this.#arrivalsOf(endpoint, data);
+    if (arrivals.early > 0) {
+      arrivals.early--;
+      return { done: Promise.resolve(), forget: () => false };
+    }
+    let waiter!: Waiting;
+    const done = new Promise<number>((resolve, reject) => {
+      waiter = { endpoint, resolve, reject };
+    }).then(() => undefined);
+    arrivals.waiters.push(waiter);
+    this.#await();
+    const forget = () => {
+      const index = arrivals.waiters.indexOf(waiter);
+      if (index < 0) return false;
+      arrivals.waiters.splice(index, 1);
+      this.#awaited--;
+      return true;
+    };
+    return { done, forget };
+  }
+
+  /** Rejects everything that is awaited, then closes the endpoints. */
+  close(): void {
+    if (this.#closed) return;
+    calling(() => this.native.close()); // refuses while a plan runs
+    this.#closed = true;
+    clearInterval(this.#idle);
+    this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
+  }
+
+  #await(): void {
+    this.#awaited++;
+    if (this.#running) return;
+    this.#running = true;
+    void this.#drive();
+  }
+
+  async #drive(): Promise<void> {
+    let quietTurns = 0;
+    let posts = this.#posts;
+    let until = performance.now() + sliceMs;
+    try {
+      while (this.#awaited > 0 && !this.#closed) {
+        const count = this.native.poll(quietTurns > settledTurns ? longSpin : 1);
+        if (count > 0) this.#tell(count);
+        quietTurns = count > 0 || posts !== this.#posts ? 0 : quietTurns + 1;
+        posts = this.#posts;
+        if ((quietTurns & 3) === 3 && performance.now() > until) {
+          await new Promise(setImmediate);
+          until = performance.now() + sliceMs;
+        } else {
+          await undefined;
+        }
+      }
+    } catch (error) {
+      this.#failAll(fabricError(error));
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #glance(): void {
+    if (this.#running || this.#closed) return;
+    try {
+      const count = this.native.poll(longSpin);
+      if (count > 0) this.#tell(count);
+    } catch {
+      // a plan drives the endpoints just now
+    }
+  }
+
+  #tell(count: number): void {
+    const records = this.#records;
+    for (let i = 0; i < count * recordWords; i += recordWords) {
+      const kind = records[i]!;
+      const id = records[i + 1]!;
+      const low = records[i + 2]!;
+      const high = records[i + 3]!;
+      if (kind === record.done) this.#settle(id)?.resolve(high * 2 ** 32 + low);
+      else if (kind === record.failed) this.#settle(id)?.reject(this.#fault(low, high));
+      else if (kind === record.arrived) this.#arrive(id, low);
+      else this.#failEndpoint(id, this.#fault(low, high));
+    }
+  }
+
+  #settle(id: number): Waiting | undefined {
+    const operation = this.#operations[id];
+    if (!operation) return undefined; // given up earlier
+    this.#operations[id] = undefined;
+    this.#awaited--;
+    return operation;
+  }
+
+  #arrive(endpoint: number, data: number): void {
+    const arrivals = this.#arrivalsOf(endpoint, data);
+    const waiter = arrivals.waiters.shift();
+    if (!waiter) {
+      arrivals.early++;
+      return;
+    }
+    this.#awaited--;
+    waiter.resolve(0);
+  }
+
+  #arrivalsOf(endpoint: number, data: number): Arrivals {
+    const key = endpoint * 2 ** 32 + data;
+    let arrivals = this.#arrivals.get(key);
+    if (!arrivals) {
+      arrivals = { early: 0, waiters: [] };
+      this.#arrivals.set(key, arrivals);
+    }
+    return arrivals;
+  }
+
+  #fault(code: number, textKey: number): WeftError {
+    const text = this.native.takeText(textKey) ?? `error ${code}`;
+    if (code === cancelled) return new WeftError('ABORTED', 'the operation was cancelled');
+    return new WeftError('FABRIC_FAULT', `the transfer failed: ${text}`, {
+      hint: 'Run with FI_LOG_LEVEL=warn to see what libfabric says.',
+    });
+  }
+
+  /** A fault that names no operation ends whatever was awaited on that endpoint. */
+  #failEndpoint(endpoint: number, error: WeftError): void {
+    this.#failWhere(error, (waiting) => waiting.endpoint === endpoint);
+  }
+
+  #failAll(error: unknown): void {
+    this.#failWhere(error, () => true);
+  }
+
+  #failWhere(error: unknown, which: (waiting: Waiting) => boolean): void {
+    for (const [id, operation] of this.#operations.entries()) {
+      if (operation && which(operation)) this.#settle(id)?.reject(error);
+    }
+    for (const arrivals of this.#arrivals.values()) {
+      const ended = arrivals.waiters.filter(which);
+      arrivals.waiters = arrivals.waiters.filter((waiting) => !which(waiting));
+      for (const waiter of ended) {
+        this.#awaited--;
+        waiter.reject(error);
+      }
+    }
+  }
+}

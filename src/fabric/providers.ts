@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import { WeftError } from '../errors.js';
+import { addon, type NativeInfo, type NativeQuery } from '../native/addon.js';
+import { calling } from './faults.js';
+import { immediateBytes } from './immediates.js';
+import { loadLibrary } from './library.js';
+import { mrBits, offeredMrMode } from './memory-mode.js';
+import { listNics } from './nics.js';
+import { segmentName } from './segments.js';
+
+/** One endpoint to be: what libfabric offers for one NIC. */
+export interface Offer {
+  readonly info: NativeInfo;
+  /** Whether a receive can name its sender. */
+  readonly directed: boolean;
+  /** As the user knows it: interface, RDMA device, or `shm`. */
+  readonly nic: string;
+  readonly lineRateGbps: number | undefined;
+}
+
+export interface OfferOptions {
+  /** `shm`, `tcp`, `net`, `sockets`, `efa`, `verbs`, or any name `fi_info` lists. */
+  readonly provider: string;
+  /** Interfaces, RDMA devices or addresses, one endpoint each; default: loopback, or every RDMA device. */
+  readonly nics?: readonly string[];
+  /** How many endpoints; more than NICs go round. Default: one per NIC. */
+  readonly channels?: number;
+  /** Ask for FI_MR_BASIC, which makes software providers behave as RDMA hardware does. */
+  readonly basicRegistration?: boolean;
+  /** Do without directed receives even where they are offered. */
+  readonly undirected?: boolean;
+}
+
+/** `tcp` became a reliable-datagram provider of its own in 1.18; before, it needs rxm on top. */
+export function providerName(asked: string, version: { major: number; minor: number }): string {
+  const layered = version.major === 1 && version.minor < 18;
+  return asked === 'tcp' && layered ? 'tcp;ofi_rxm' : asked;
+}
+
+const isRdma = (provider: string) => /^(efa|verbs)\b/.test(provider);
+
+/** What to open, one entry per channel, in the order of the NICs. */
+export function findOffers(options: OfferOptions): Offer[] {
+  const provider = providerName(options.provider, loadLibrary());
+  const found = isRdma(provider)
+    ? rdmaOffers(provider, options)
+    : addressedOffers(provider, options);
+  const channels = options.channels ?? found.length;
+  return Array.from({ length: channels }, (_, i) => {
+    if (i < found.length) return found[i]!;
+    // Another endpoint on the same NIC; shm and sockets need an address of its own.
+    const again = options.nics?.[i % found.length];
+    return isRdma(provider)
+      ? found[i % found.length]!
+      : addressedOffer(provider, options, provider === 'shm' ? undefined : (again ?? '127.0.0.1'));
+  });
+}
+
+function addressedOffers(provider: string, options: OfferOptions): Offer[] {
+  if (provider === 'shm') return [addressedOffer(provider, options, undefined)];
+  return (options.nics ?? ['127.0.0.1']).map((nic) => addressedOffer(provider, options, nic));
+}
+
+/** tcp-like providers ignore the domain's name: a NIC is chosen by binding to its address. */
+function addressedOffer(provider: string, options: OfferOptions, nic: string | undefined): Offer {
+  const node = nic === undefined ? segmentName() : addressOf(nic);
+  const service = nic === undefined ? {} : { service: '0' };
+  const { infos, directed } = ask({ provider, node, ...service }, options);
+  const info = infos[0];
+  if (!info) throw noProvider(provider, nic);
+  const known = listNics().find((one) => one.name === nic || one.addresses.includes(node));
+  return { info, directed, nic: known?.name ?? nic ?? 'shm', lineRateGbps: known?.rateGbps };
+}
+
+/** efa and verbs name a NIC by its domain; one offer each, though one NIC may be offered in several fabrics. */
+function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
+  const { infos, directed } = ask({ provider }, options);
+  const byDomain = new Map<string, NativeInfo>();
+  for (const info of infos) {
+    const nic = info.nic?.name ?? info.domain.replace(/-(rdm|dgrm)$/, '');
+    if (!byDomain.has(nic)) byDomain.set(nic, info);
+  }
+  const wanted = options.nics ?? [...byDomain.keys()];
+  if (wanted.length === 0) throw noProvider(provider, undefined);
+  return wanted.map((nic) => {
+    const info = byDomain.get(nic);
+    if (!info) throw noProvider(provider, nic, [...byDomain.keys()]);
+    const bits = info.nic?.bitsPerSecond;
+    return { info, directed, nic, lineRateGbps: bits ? bits / 1e9 : undefined };
+  });
+}
+
+function ask(query: NativeQuery, options: OfferOptions) {
+  const mrMode = options.basicRegistration ? mrBits.BASIC : offeredMrMode;
+  const usable = (directed: boolean) =>
+    calling(() => addon().getInfo({ ...query, mrMode, directed })).filter(
+      (info) => info.cqDataSize >= immediateBytes,
+    );
+  const directed = options.undirected ? [] : usable(true);
+  return directed.length > 0
+    ? { infos: directed, directed: true }
+    : { infos: usable(false), directed: false };
+}
+
+/** The address of an interface, or the address itself. */
+function addressOf(nic: string): string {
+  if (isIP(nic)) return nic;
+  const found = listNics().find((one) => one.name === nic);
+  const address = found?.addresses[0];
+  if (address) return address;
+  throw new WeftError(
+    'NO_PROVIDER',
+    found ? `${nic} has no IP address` : `there is no network interface ${nic}`,
+    {
+      hint: `Interfaces here: ${listNics()
+        .map((one) => one.name)
+        .join(', ')}.`,
+    },
+  );
+}
+
+function noProvider(provider: string, nic?: string, known: string[] = []): WeftError {
+  const where = nic === undefined ? '' : ` on ${nic}`;
+  const nics = known.length > 0 ? ` It knows ${known.join(', ')}.` : '';
+  return new WeftError('NO_PROVIDER', `libfabric offers no usable ${provider}${where}`, {
+    hint: `Run \`weft info\` to see what there is.${nics}`,
+  });
+}

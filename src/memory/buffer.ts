@@ -1,0 +1,136 @@
+import { constants } from 'node:os';
+import { WeftError } from '../errors.js';
+import { addon, isNativeFault, type NativeMemory } from '../native/addon.js';
+
+/** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 2 MiB up. */
+export type MemoryKind = 'host' | 'pinned';
+
+/** The first byte that is not what it should be, and how many there are. */
+export interface Mismatch {
+  /** Bytes that differ; 0 means that all is well and the other fields mean nothing. */
+  readonly wrong: number;
+  /** From the start of the slice. */
+  readonly offset: number;
+  readonly expected: number;
+  readonly found: number;
+}
+
+const maxViewBytes = 2 ** 32 - 1;
+
+/**
+ * Memory outside the JavaScript heap, of any size. Views of it end at 4 GiB in Node 20, so larger buffers are
+ * looked at slice by slice. Closing detaches every view.
+ */
+export class HostBuffer implements Disposable {
+  readonly bytes: number;
+  readonly memory: MemoryKind;
+  readonly #native: NativeMemory;
+  #closed = false;
+
+  constructor(bytes: number, options: { memory?: MemoryKind } = {}) {
+    if (!Number.isSafeInteger(bytes) || bytes < 0) {
+      throw new TypeError(`a buffer's size must be a whole number of bytes, not ${bytes}`);
+    }
+    this.bytes = bytes;
+    this.memory = options.memory ?? 'host';
+    try {
+      this.#native = new (addon().Memory)(bytes, this.memory === 'pinned');
+    } catch (error) {
+      throw memoryError(error, bytes);
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** For the rooms that register it; undefined behaviour follows if it outlives the buffer. */
+  get native(): NativeMemory {
+    if (this.#closed) throw new WeftError('CLOSED', 'the buffer is closed');
+    return this.#native;
+  }
+
+  get address(): bigint {
+    return this.native.address;
+  }
+
+  /** The whole buffer, or a part of it. */
+  slice(offset = 0, bytes = this.bytes - offset): Slice<this> {
+    checkRange(offset, bytes, this.bytes);
+    return { buffer: this, offset, bytes };
+  }
+
+  /** The memory itself, not a copy. */
+  view(offset = 0, bytes = this.bytes - offset): Uint8Array {
+    checkRange(offset, bytes, this.bytes);
+    if (bytes > maxViewBytes) {
+      throw new TypeError(`a view ends at 4 GiB: look at ${bytes} bytes in several views`);
+    }
+    return new Uint8Array(this.native.view(offset, bytes));
+  }
+
+  /**
+   * Writes the test pattern of `seed`. `position` is the place of the first byte in the pattern: a slice filled
+   * at position p verifies at position p wherever it has been copied to.
+   */
+  async fill(seed: number, options: PatternRange = {}): Promise<void> {
+    const { offset = 0, bytes = this.bytes - offset, position = 0 } = options;
+    checkRange(offset, bytes, this.bytes);
+    await this.native.fill(offset, bytes, seed, position);
+  }
+
+  /** Compares every byte with the test pattern. */
+  verify(seed: number, options: PatternRange = {}): Promise<Mismatch> {
+    const { offset = 0, bytes = this.bytes - offset, position = 0 } = options;
+    checkRange(offset, bytes, this.bytes);
+    return this.native.verify(offset, bytes, seed, position);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#native.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+export interface PatternRange {
+  readonly offset?: number;
+  readonly bytes?: number;
+  readonly position?: number;
+}
+
+/** A part of a buffer. */
+export interface Slice<B extends HostBuffer = HostBuffer> {
+  readonly buffer: B;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export function checkRange(offset: number, bytes: number, limit: number): void {
+  const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(bytes);
+  if (!whole || offset < 0 || bytes < 0 || offset + bytes > limit) {
+    throw new TypeError(`bytes ${offset}…${offset + bytes} are outside a buffer of ${limit}`);
+  }
+}
+
+function memoryError(error: unknown, bytes: number): unknown {
+  if (!isNativeFault(error)) return error;
+  const size = `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  if (error.operation === 'mlock') {
+    const limited = error.code === constants.errno.EPERM || error.code === constants.errno.ENOMEM;
+    return new WeftError('MEMORY_LIMIT', `${size} could not be page-locked: ${error.text}`, {
+      hint: limited
+        ? 'Raise the limit (`ulimit -l unlimited`, or memlock in /etc/security/limits.conf), or ask for less.'
+        : 'Ask for less, or use host memory.',
+      cause: error,
+    });
+  }
+  return new WeftError('MEMORY_LIMIT', `${size} of memory could not be had: ${error.text}`, {
+    hint: 'Ask for smaller sizes or fewer ranks.',
+    cause: error,
+  });
+}

@@ -1,0 +1,118 @@
+import { createRequire } from 'node:module';
+import { WeftError } from '../errors.js';
+
+/** What the addon throws. */
+export interface NativeFault extends Error {
+  readonly operation: string;
+  readonly code: number;
+  readonly text: string;
+}
+
+export interface NativeMismatch {
+  readonly wrong: number;
+  readonly offset: number;
+  readonly expected: number;
+  readonly found: number;
+}
+
+/** Host memory outside the JavaScript heap. Seeds and positions are whole numbers below 2^53. */
+export interface NativeMemory {
+  readonly address: bigint;
+  view(offset: number, bytes: number): ArrayBuffer;
+  fill(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  close(): void;
+}
+
+export interface NativeNic {
+  readonly name?: string;
+  readonly driver?: string;
+  readonly bitsPerSecond?: number;
+  readonly mtu?: number;
+  readonly up?: boolean;
+  readonly pci?: string;
+}
+
+/** One thing libfabric offers. `handle` opens it. */
+export interface NativeInfo {
+  readonly provider: string;
+  readonly fabric: string;
+  readonly domain: string;
+  readonly address: string;
+  readonly caps: bigint;
+  readonly mode: bigint;
+  readonly mrMode: number;
+  readonly cqDataSize: number;
+  readonly mrKeySize: number;
+  readonly autoProgress: boolean;
+  readonly maxMessageBytes: number;
+  readonly injectBytes: number;
+  readonly sendQueue: number;
+  readonly receiveQueue: number;
+  readonly protocol: number;
+  readonly nic?: NativeNic;
+  readonly handle: object;
+}
+
+export interface NativeQuery {
+  readonly provider?: string;
+  /** A source address to bind to. */
+  readonly node?: string;
+  readonly service?: string;
+  /** Memory registration bits offered to the provider. */
+  readonly mrMode?: number;
+  /** Only what can name the sender of a receive. */
+  readonly directed?: boolean;
+  /** Everything there is, usable by us or not. */
+  readonly anything?: boolean;
+}
+
+/** All endpoints of one rank. `post` and `poll` speak through the two arrays given to the constructor. */
+export interface NativePort {
+  open(handle: object, directed: boolean, peersExpected: number): number;
+  name(endpoint: number): Uint8Array;
+  insertPeers(endpoint: number, addresses: readonly Uint8Array[]): void;
+  addRegion(memory: NativeMemory, keys: readonly bigint[]): { id: number; keys: bigint[] };
+  /** False while operations use it. */
+  removeRegion(id: number): boolean;
+  addRemote(addresses: readonly bigint[], keys: readonly bigint[]): number;
+  removeRemote(id: number): void;
+  /** The id of the operation, or -1 when it is complete already. */
+  post(): number;
+  /** The number of records written. */
+  poll(spins: number): number;
+  cancel(id: number): void;
+  takeText(key: number): string | undefined;
+  /** Tests only. */
+  shuffle(seed: number, holdChance: number): void;
+  close(): void;
+}
+
+export interface Addon {
+  readonly Memory: new (bytes: number, locked: boolean) => NativeMemory;
+  readonly Port: new (command: Float64Array, records: Uint32Array) => NativePort;
+  openLibrary(path: string): { path: string; major: number; minor: number };
+  getInfo(query: NativeQuery): NativeInfo[];
+  endWithParent(parentPid: number): boolean;
+  pinToCores(cores: number[]): void;
+  allowedCores(): number[];
+}
+
+let loaded: Addon | undefined;
+
+/** The native addon, loaded on first use. */
+export function addon(): Addon {
+  if (loaded) return loaded;
+  try {
+    loaded = createRequire(import.meta.url)('../../build/Release/weft.node') as Addon;
+    return loaded;
+  } catch (cause) {
+    throw new WeftError('ADDON_MISSING', 'the native addon could not be loaded', {
+      hint: 'Run `npm run setup` in the checkout; it builds the addon for this Node.',
+      cause,
+    });
+  }
+}
+
+export const isNativeFault = (error: unknown): error is NativeFault =>
+  error instanceof Error && 'operation' in error && 'text' in error;
