@@ -109,7 +109,9 @@ ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
       message.rma_iov_count = 1;
       message.context = &operation.context;
       message.data = operation.data;
-      uint64_t flags = FI_COMPLETION | (operation.delivered ? FI_DELIVERY_COMPLETE : 0) |
+      // Nothing needs delivering in an empty write, and shm 1.17 never completes one that asks for it.
+      bool delivered = operation.delivered && operation.bytes > 0;
+      uint64_t flags = FI_COMPLETION | (delivered ? FI_DELIVERY_COMPLETE : 0) |
                        (operation.hasData ? FI_REMOTE_CQ_DATA : 0);
       return fi_writemsg(endpoint.ep, &message, flags);
     }

@@ -162,7 +162,7 @@ function abortError(signal: AbortSignal): unknown {
 
 /**
  * Ends `done` by signal or deadline. `giveUp` is told the error and must make `done` settle or call `reject`; a
- * promise that then rejects as ABORTED rejects with that error instead.
+ * rejection after that is a consequence, and the error told is the cause.
  */
 function withLimits<T>(
   done: Promise<T>,

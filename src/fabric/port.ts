@@ -23,7 +23,6 @@ const record = { done: 0, failed: 1, arrived: 2, endpointFailed: 3 } as const;
 const commandWords = 16;
 const recordWords = 4;
 const recordCapacity = 256;
-const cancelled = 125; // FI_ECANCELED
 
 /** How long JavaScript may be kept from timers and sockets by polling, and how it polls. */
 const sliceMs = 0.1;
@@ -106,7 +105,7 @@ export class PromisePort {
     return { id, done };
   }
 
-  /** Ends an operation early where the provider can: its promise rejects with ABORTED. */
+  /** Ends an operation early where the provider can: its promise rejects. */
   cancel(id: number): void {
     if (this.#operations[id]) calling(() => this.native.cancel(id));
   }
@@ -234,7 +233,6 @@ export class PromisePort {
 
   #fault(code: number, textKey: number): WeftError {
     const text = this.native.takeText(textKey) ?? `error ${code}`;
-    if (code === cancelled) return new WeftError('ABORTED', 'the operation was cancelled');
     return new WeftError('FABRIC_FAULT', `the transfer failed: ${text}`, {
       hint: 'Run with FI_LOG_LEVEL=warn to see what libfabric says.',
     });

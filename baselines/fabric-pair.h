@@ -1,0 +1,65 @@
+/*
+ * Two processes on this machine with one libfabric endpoint each, as plainly as the interface allows. The parent
+ * is rank 0, the forked child rank 1; they exchange addresses and keys over a socket pair. Nothing here is timed.
+ */
+#ifndef WEFT_FABRIC_PAIR_H
+#define WEFT_FABRIC_PAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+
+struct side {
+    int rank;
+    int socket; /* to the other rank */
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    struct fid_mr *mr;
+    fi_addr_t peer;
+    char *out; /* what this side sends from */
+    char *in;  /* what the peer writes or sends to */
+    void *desc;
+    uint64_t peer_in; /* address and key of the peer's `in` */
+    uint64_t peer_key;
+    uint64_t sent, received; /* completions seen since the start */
+    unsigned empty_polls;
+};
+
+/* Ends the process with a message when `code` is not 0. */
+void must(int code, const char *operation);
+
+struct side_options {
+    const char *provider;
+    uint64_t caps;     /* FI_MSG, FI_RMA or both */
+    uint64_t op_flags; /* of every operation, such as FI_DELIVERY_COMPLETE */
+    size_t bytes;      /* room in `out` and in `in` */
+    bool huge_pages;
+};
+
+/* Opens fabric, domain, address vector, queue, endpoint and region. */
+void side_open(struct side *side, const struct side_options *options);
+void side_close(struct side *side);
+
+/* Tells the peer where we are and learns where it is. Blocks until both have called it. */
+void side_connect(struct side *side);
+
+/* Blocks until both have called it; the queue is polled meanwhile, since providers progress only then. */
+void side_meet(struct side *side);
+
+/* Reads the queue once and counts what it finds; yields the core after 200 empty reads in a row. */
+void side_poll(struct side *side);
+
+void pin_to_core(int core);
+uint64_t now_ns(void);
+
+#endif

@@ -1,0 +1,92 @@
+// Every system package Weft asks for, by the first profile that needs it. Names are those of Debian 12 and
+// Ubuntu 24.04; `probe` finds the same thing on a distribution whose package names we do not know: a
+// program on PATH, or one of several files. `optional` ones are left out where the distribution lacks them.
+const header = (name) =>
+  ['/usr/include', '/usr/local/include'].map((folder) => `${folder}/${name}`);
+
+export const packageTable = [
+  {
+    name: 'libfabric-dev',
+    profile: 'run',
+    why: 'libfabric 1.17 or later, with its headers: every transfer goes through it',
+    probe: { files: header('rdma/fabric.h') },
+  },
+  {
+    name: 'g++',
+    profile: 'run',
+    why: 'compiles the native part (C++20)',
+    probe: { program: 'g++' },
+  },
+  { name: 'make', profile: 'run', why: 'builds the native part', probe: { program: 'make' } },
+  {
+    name: 'python3',
+    profile: 'run',
+    why: 'node-gyp is driven by it',
+    probe: { program: 'python3' },
+  },
+  {
+    name: 'slurm-wlm',
+    profile: 'test',
+    why: 'srun, for the launcher tests',
+    probe: { program: 'srun' },
+  },
+  {
+    name: 'openmpi-bin',
+    profile: 'test',
+    why: "Open MPI's mpirun, for the launcher tests",
+    probe: { program: 'ompi_info' },
+  },
+  {
+    name: 'mpich',
+    profile: 'test',
+    why: "MPICH's mpirun, for the launcher tests",
+    probe: { program: 'mpiexec.hydra' },
+  },
+  {
+    name: 'iproute2',
+    profile: 'test',
+    why: 'ip and tc: a network of namespaces on one machine',
+    probe: { program: 'ip' },
+  },
+  { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
+  {
+    name: 'libc6-dev',
+    profile: 'test',
+    why: 'headers for the C baselines',
+    probe: { files: header('stdio.h') },
+  },
+  {
+    name: 'libopenmpi-dev',
+    profile: 'bench',
+    why: 'mpicc, for the MPI all-to-all we compare with',
+    probe: { program: 'mpicc' },
+  },
+  {
+    name: 'libfabric-bin',
+    profile: 'bench',
+    why: 'fi_pingpong, the yardstick of our C baseline',
+    probe: { program: 'fi_pingpong' },
+  },
+  {
+    name: 'python3-torch',
+    profile: 'bench',
+    why: 'gloo through PyTorch, for the all-to-all comparison',
+    probe: { files: ['/usr/lib/python3/dist-packages/torch/__init__.py'] },
+    optional: true,
+  },
+];
+
+/** A Node built against a shared libnode, as distributions do, comes without headers; others carry or fetch them. */
+export const nodeHeaders = {
+  name: 'libnode-dev',
+  profile: 'run',
+  why: "headers of the distribution's own Node",
+  probe: { files: header('node/node.h') },
+};
+
+const order = ['run', 'test', 'bench'];
+
+export function packagesFor(profile, { sharedNode = false } = {}) {
+  const rows = packageTable.filter((row) => order.indexOf(row.profile) <= order.indexOf(profile));
+  return sharedNode ? [...rows, nodeHeaders] : rows;
+}

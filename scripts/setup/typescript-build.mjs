@@ -1,0 +1,52 @@
+// Compiles src/ into a folder of its own and then puts it in the place of dist/: a failed compile leaves the
+// old dist/ alone, and files of sources that are gone do not stay behind.
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { lastLines, runCommand } from './command.mjs';
+import { SetupFailure } from './failure.mjs';
+import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } from './stamp.mjs';
+
+const compiler = 'node_modules/typescript/bin/tsc';
+
+export const typescriptBuild = {
+  pending({ root }) {
+    const done =
+      existsSync(join(root, 'dist')) && sameInputs(readStamp(root, 'dist'), inputs(root));
+    return done ? undefined : 'TypeScript build';
+  },
+  async perform({ root, verbose }) {
+    if (!existsSync(join(root, compiler))) {
+      throw new SetupFailure('TypeScript build: the compiler is not installed', {
+        hint: 'Run npm run setup first: it installs the npm packages.',
+      });
+    }
+    const built = inputs(root);
+    removeStamp(root, 'dist');
+    await replaceDist(root, verbose);
+    writeStamp(root, 'dist', built);
+    return 'TypeScript build';
+  },
+};
+
+function inputs(root) {
+  const version = hashOf(root, ['node_modules/typescript/package.json']);
+  return { version, sources: hashOf(root, ['src', 'tsconfig.json', 'package.json']) };
+}
+
+async function replaceDist(root, verbose) {
+  const fresh = join(stampFolder(root), 'dist');
+  const old = join(stampFolder(root), 'dist.old');
+  const dist = join(root, 'dist');
+  for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true });
+  const args = [join(root, compiler), '-p', 'tsconfig.json', '--outDir', fresh];
+  const { code, output } = await runCommand(process.execPath, args, { cwd: root, show: verbose });
+  if (code !== 0) {
+    throw new SetupFailure('TypeScript build: tsc found errors', {
+      output: verbose ? undefined : lastLines(output),
+    });
+  }
+  if (existsSync(dist)) renameSync(dist, old);
+  renameSync(fresh, dist);
+  rmSync(old, { recursive: true, force: true });
+}

@@ -1,0 +1,10 @@
+export { type ErrorCode, errorCodes, isWeftError, WeftError } from './errors.js';
+export type { Channel, OperationOptions, WriteOptions } from './fabric/channel.js';
+export { Fabric, type FabricChannelInfo, type FabricOptions, openFabric } from './fabric/fabric.js';
+export type {
+  FabricBuffer,
+  RegionDescription,
+  RemoteRegion,
+  RemoteSlice,
+} from './fabric/region.js';
+export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';

@@ -1,0 +1,78 @@
+import { WeftError } from '../errors.js';
+
+const unitBytes = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 } as const;
+type Unit = keyof typeof unitBytes;
+
+/**
+ * A size as users write it: `4096`, `128K`, `4M`, `1.5G`; K, M, G and T are powers of two, in either
+ * case, and may be followed by `B` or `iB`. `option` names the culprit in the error.
+ */
+export function parseBytes(text: string, option = 'size'): number {
+  const match = /^(\d+(?:\.\d+)?)(?:([KMGT])(?:i?B)?|B)?$/i.exec(text.trim());
+  if (match === null) {
+    throw new WeftError('BAD_USAGE', `${option}: "${text}" is not a size`, {
+      hint: 'Write a number of bytes, or one with K, M or G (powers of two): 65536, 128K, 1.5G.',
+    });
+  }
+  const unit = match[2]?.toUpperCase() as Unit | undefined;
+  const bytes = Number(match[1]) * (unit === undefined ? 1 : unitBytes[unit]);
+  if (!Number.isInteger(bytes)) {
+    throw new WeftError('BAD_USAGE', `${option}: "${text}" is not a whole number of bytes`, {
+      hint: `Its neighbours are ${Math.floor(bytes)} and ${Math.ceil(bytes)}.`,
+    });
+  }
+  if (!Number.isSafeInteger(bytes)) {
+    throw new WeftError('BAD_USAGE', `${option}: "${text}" is more than can be counted`, {
+      hint: 'The largest size is 8191T.',
+    });
+  }
+  return bytes;
+}
+
+/** Exact: 131072 is `128K`, 1536 is `1.5K`, 1000 is `1000`. `parseBytes` reads every result back. */
+export function formatBytes(bytes: number): string {
+  for (const unit of ['T', 'G', 'M', 'K'] as const) {
+    const inUnit = bytes / unitBytes[unit];
+    // Quarters are as fine as a reader takes in at a glance; anything else falls to a smaller unit.
+    if (inUnit >= 1 && Number.isInteger(inUnit * 4)) return `${inUnit}${unit}`;
+  }
+  return String(bytes);
+}
+
+/** Rounded for reading: `1.4G`, `37.2M`; use `formatBytes` where the size must be exact. */
+export function formatBytesRounded(bytes: number): string {
+  for (const unit of ['T', 'G', 'M', 'K'] as const) {
+    const inUnit = bytes / unitBytes[unit];
+    // From here up one decimal rounds to a whole unit: `1024M` never shows.
+    if (inUnit >= 1 - 0.05 / 1024) return `${Number(inUnit.toFixed(1))}${unit}`;
+  }
+  return String(bytes);
+}
+
+/** 1e9 bits per second; a bit per nanosecond is the same. */
+export function gbpsOf(bytes: number, nanoseconds: number): number {
+  return (bytes * 8) / nanoseconds;
+}
+
+/** nccl-tests' GB/s: 1e9 bytes per second. */
+export function gigabytesPerSecond(bytes: number, nanoseconds: number): number {
+  return bytes / nanoseconds;
+}
+
+/** The time that `bytes` take at a rate. */
+export function nanosecondsAt(bytes: number, rateGbps: number): number {
+  return (bytes * 8) / rateGbps;
+}
+
+export function microseconds(nanoseconds: number): number {
+  return nanoseconds / 1000;
+}
+
+/** `940 ns`, `66.54 us`, `2.68 ms`, `1.20 s`. */
+export function formatNanoseconds(nanoseconds: number): string {
+  // The bounds lie where rounding reaches the next unit, so `1000.00 us` never shows.
+  if (nanoseconds < 999.5) return `${Math.round(nanoseconds)} ns`;
+  if (nanoseconds < 999_995) return `${(nanoseconds / 1e3).toFixed(2)} us`;
+  if (nanoseconds < 999_995_000) return `${(nanoseconds / 1e6).toFixed(2)} ms`;
+  return `${(nanoseconds / 1e9).toFixed(2)} s`;
+}

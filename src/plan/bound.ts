@@ -1,0 +1,154 @@
+import type { Plan } from './plan.js';
+import type { Strategy } from './strategies.js';
+import { checkCount, type Traffic } from './traffic.js';
+
+/** What a channel goes through. Channels that name the same NIC share its rate. */
+export interface Link {
+  readonly nic?: string | undefined;
+  readonly lineRateGbps?: number | undefined;
+}
+
+/** Bytes per rank and channel: entry rank × channels + channel. */
+export interface Load {
+  readonly world: number;
+  readonly channels: number;
+  readonly sequential: boolean;
+  readonly out: Float64Array;
+  readonly in: Float64Array;
+}
+
+/** The best that the links allow. Full duplex: what a rank sends does not slow what it receives. */
+export interface Bound {
+  /** Undefined where a line rate that matters is not known. */
+  readonly nanoseconds: number | undefined;
+  /**
+   * Of the aggregate rate of the channels the strategy may use, how much the busiest sender could
+   * fill: 0.75 for round-robin to 3 targets over 4 NICs. Without any line rate, links count as equal.
+   */
+  readonly fraction: number | undefined;
+}
+
+function emptyLoad(world: number, channels: number, sequential: boolean): Load {
+  const cells = world * channels;
+  return { world, channels, sequential, out: new Float64Array(cells), in: new Float64Array(cells) };
+}
+
+/** Cheap at 512 ranks: no plan is made, and blocks of one size are split once. */
+export function loadOfTraffic(traffic: Traffic, strategy: Strategy, channels: number): Load {
+  checkCount('channels', channels);
+  const load = emptyLoad(traffic.world, channels, traffic.sequential);
+  const splits = new Map<number, readonly { bytes: number }[]>();
+  for (let rank = 0; rank < traffic.world; rank++) {
+    for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
+      let pieces = splits.get(bytes);
+      if (pieces === undefined) {
+        pieces = strategy.split(bytes, channels);
+        splits.set(bytes, pieces);
+      }
+      for (let piece = 0; piece < pieces.length; piece++) {
+        const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
+        load.out[rank * channels + channel]! += pieces[piece]!.bytes;
+        load.in[peer * channels + channel]! += pieces[piece]!.bytes;
+      }
+    }
+  }
+  return load;
+}
+
+/** The same from the plans of all ranks. Sequential where a post waits for another step. */
+export function loadOfPlans(plans: readonly Plan[]): Load {
+  const channels = Math.max(...plans.map((plan) => plan.channels));
+  const sequential = plans.some(({ steps }) =>
+    steps.some((s) => s.kind === 'post' && s.after.length > 0),
+  );
+  const load = emptyLoad(plans.length, channels, sequential);
+  for (const { rank, steps } of plans) {
+    for (const step of steps) {
+      if (step.kind !== 'post' || step.op === 'recv') continue;
+      load.out[rank * channels + step.channel]! += step.local.bytes;
+      load.in[step.peer * channels + step.channel]! += step.local.bytes;
+    }
+  }
+  return load;
+}
+
+export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {
+  const { world, channels, out } = load;
+  if (links.length < channels)
+    throw new TypeError(`${links.length} links for ${channels} channels`);
+  const nanoseconds = boundNanoseconds(load, links);
+
+  const used = links.slice(0, channels);
+  const noneKnown = used.every((link) => link.lineRateGbps === undefined);
+  const assumed = noneKnown ? used.map(({ nic }) => ({ nic, lineRateGbps: 1 })) : used;
+  const assumedNanoseconds = noneKnown ? boundNanoseconds(load, assumed) : nanoseconds;
+  const allowedGbps = allowedLineRateGbps(strategy, assumed);
+  if (!assumedNanoseconds || allowedGbps === undefined) return { nanoseconds, fraction: undefined };
+  let busiest = 0;
+  for (let rank = 0; rank < world; rank++) {
+    const sent = out.subarray(rank * channels, (rank + 1) * channels);
+    busiest = Math.max(
+      busiest,
+      sent.reduce((sum, bytes) => sum + bytes, 0),
+    );
+  }
+  return { nanoseconds, fraction: (busiest * 8) / assumedNanoseconds / allowedGbps };
+}
+
+/** The aggregate rate of the channels a strategy may use: the denominator of `busbw %`. */
+export function allowedLineRateGbps(
+  strategy: Strategy,
+  links: readonly Link[],
+): number | undefined {
+  const allowed = links.slice(0, strategy.allowedChannels(links.length));
+  let sum = 0;
+  for (const rateGbps of ratesByNic(allowed).values()) {
+    if (rateGbps === undefined) return undefined;
+    sum += rateGbps;
+  }
+  return sum;
+}
+
+/** A channel without a NIC's name has one of its own. */
+const nicOf = (link: Link | undefined, channel: number): string | number => link?.nic ?? channel;
+
+function ratesByNic(links: readonly Link[]): Map<string | number, number | undefined> {
+  return new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
+}
+
+/** Bits over Gbps are nanoseconds. Sequential blocks add up; others take as long as the busiest link. */
+function boundNanoseconds(load: Load, links: readonly Link[]): number | undefined {
+  const rates = ratesByNic(links);
+  let longest = 0;
+  let total = 0;
+  for (let rank = 0; rank < load.world; rank++) {
+    for (const direction of [load.out, load.in]) {
+      for (const [nic, bytes] of bytesByNic(load, direction, rank, links)) {
+        if (bytes === 0) continue;
+        const rateGbps = rates.get(nic);
+        if (rateGbps === undefined) return undefined;
+        longest = Math.max(longest, (bytes * 8) / rateGbps);
+        if (direction === load.out) total += (bytes * 8) / rateGbps;
+      }
+    }
+  }
+  return load.sequential ? total : longest;
+}
+
+function bytesByNic(load: Load, direction: Float64Array, rank: number, links: readonly Link[]) {
+  const sums = new Map<string | number, number>();
+  for (let channel = 0; channel < load.channels; channel++) {
+    const nic = nicOf(links[channel], channel);
+    sums.set(nic, (sums.get(nic) ?? 0) + direction[rank * load.channels + channel]!);
+  }
+  return sums;
+}
+
+/** The bound of traffic spread by a strategy. */
+export function boundOfTraffic(
+  traffic: Traffic,
+  strategy: Strategy,
+  links: readonly Link[],
+): Bound {
+  return boundOf(loadOfTraffic(traffic, strategy, links.length), strategy, links);
+}

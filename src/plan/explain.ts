@@ -1,0 +1,208 @@
+import { formatBytesRounded, formatNanoseconds } from '../measure/units.js';
+import { allowedLineRateGbps, boundOf, type Link, type Load, loadOfTraffic } from './bound.js';
+import { chunkCount } from './plan.js';
+import type { Strategy } from './strategies.js';
+import type { Block, Traffic } from './traffic.js';
+import { type Pacing, pacingOf, placePieces } from './write-plan.js';
+
+export interface ExplainOptions extends Pacing {
+  readonly traffic: Traffic;
+  readonly strategy: Strategy;
+  /** One per channel. */
+  readonly links: readonly Link[];
+  readonly unicode?: boolean;
+}
+
+/** More senders than this, or blocks of one sender, are counted instead of drawn. */
+const maxSenders = 4;
+const maxBlocks = 6;
+const barWidth = 24;
+
+interface Ink {
+  readonly dot: string;
+  readonly line: string;
+  readonly arrow: string;
+  readonly fork: { only: string; first: string; middle: string; last: string };
+  readonly more: string;
+  readonly bar: string;
+}
+
+const unicodeInk: Ink = {
+  dot: '·',
+  line: '─',
+  arrow: '▶',
+  fork: { only: '───', first: '─┬─', middle: ' ├─', last: ' └─' },
+  more: '⋮',
+  bar: '█',
+};
+const asciiInk: Ink = {
+  dot: '-',
+  line: '-',
+  arrow: '>',
+  fork: { only: '---', first: '-+-', middle: ' |-', last: " '-" },
+  more: ':',
+  bar: '#',
+};
+
+/** Who sends what to whom on which channel, and the best time that allows; lines of at most 80 columns. */
+export function explain(options: ExplainOptions): string {
+  const { traffic, strategy, links, unicode = true } = options;
+  const ink = unicode ? unicodeInk : asciiInk;
+  const load = loadOfTraffic(traffic, strategy, links.length);
+  const sections = [
+    titleLines(options, ink),
+    diagramLines(options, ink),
+    loadLines(load, ink),
+    [...arrivalLines(options), ...boundLines(load, strategy, links)],
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function titleLines({ traffic, strategy, links, ...pacing }: ExplainOptions, ink: Ink): string[] {
+  const { chunkBytes, window } = pacingOf(pacing);
+  const size = [plural(traffic.world, 'rank'), plural(links.length, 'channel')].join(
+    ` ${ink.dot} `,
+  );
+  return [
+    `${traffic.title} ${ink.dot} ${strategy.title}: ${strategy.summary}`,
+    `${size} ${ink.dot} chunks of ${formatBytesRounded(chunkBytes)}, at most ${window} in flight per channel`,
+  ];
+}
+
+function diagramLines(options: ExplainOptions, ink: Ink): string[] {
+  const { traffic } = options;
+  const senders = ranksWith(traffic, (rank) => traffic.outgoing(rank).length);
+  // One more is drawn rather than elided alone.
+  const shown = senders.length <= maxSenders ? senders : senders.slice(0, maxSenders - 1);
+  const lines = alignColumns(shown.flatMap((rank) => senderRows(rank, options, ink)));
+  const left = senders.length - shown.length;
+  if (senders.length === 0) lines.push('nothing is sent');
+  if (left > 0) lines.push(`${ink.more} ${left} more ranks send in the same way`);
+  if (traffic.sequential) lines.push('each message starts when the one before it has arrived');
+  return lines.map((line) => `  ${line}`);
+}
+
+function ranksWith(traffic: Traffic, count: (rank: number) => number): number[] {
+  return Array.from({ length: traffic.world }, (_, rank) => rank).filter((rank) => count(rank) > 0);
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  // The last cell of a row may be as long as it likes.
+  for (const row of rows) {
+    row.slice(0, -1).forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, cell.length);
+    });
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join(' ')
+      .trimEnd(),
+  );
+}
+
+function senderRows(rank: number, options: ExplainOptions, ink: Ink): string[][] {
+  const blocks = options.traffic.outgoing(rank);
+  const shown = blocks.length <= maxBlocks ? blocks : blocks.slice(0, maxBlocks - 1);
+  const left = blocks.length - shown.length;
+  const rows = shown.map((block) => blockCells(block, options, ink));
+  if (left > 0) rows.push([`${ink.more} ${left} more blocks`]);
+  return rows.map((cells, i) => {
+    const { only, first, middle, last } = ink.fork;
+    const end = i === rows.length - 1 ? last : middle;
+    return [
+      i === 0 ? `rank ${rank}` : '',
+      rows.length === 1 ? only : i === 0 ? first : end,
+      ...cells,
+    ];
+  });
+}
+
+function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
+  const { chunkBytes } = pacingOf(options);
+  const pieces = placePieces(block, options.strategy, options.links.length);
+  const chunks = pieces.reduce((sum, piece) => sum + chunkCount(piece.bytes, chunkBytes), 0);
+  const range = (values: number[]): string => {
+    const [first, last] = [Math.min(...values), Math.max(...values)];
+    return first === last ? String(first) : `${first}-${last}`;
+  };
+  const wire = [
+    formatBytesRounded(block.bytes),
+    `${ink.line} ch${range(pieces.map((piece) => piece.channel))}`,
+    `${ink.line}${ink.arrow} rank ${block.target} `,
+  ];
+  if (options.traffic.sequential) return [...wire, plural(chunks, 'chunk')];
+  const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
+  const place = `at +${formatBytesRounded(block.targetOffset)} `;
+  return [...wire, slots, place, plural(chunks, 'chunk')];
+}
+
+/** For each channel, the rank that sends most over it and the rank that receives most. */
+function loadLines(load: Load, ink: Ink): string[] {
+  const { world, channels } = load;
+  const most = (cells: Float64Array, channel: number): number => {
+    let largest = 0;
+    for (let rank = 0; rank < world; rank++) {
+      largest = Math.max(largest, cells[rank * channels + channel]!);
+    }
+    return largest;
+  };
+  const rows = Array.from({ length: channels }, (_, channel) => ({
+    channel,
+    out: most(load.out, channel),
+    into: most(load.in, channel),
+  }));
+  const largest = Math.max(...rows.flatMap(({ out, into }) => [out, into]));
+  const bar = (bytes: number): string =>
+    ink.bar.repeat(largest === 0 ? 0 : Math.ceil((bytes / largest) * barWidth));
+  const cell = (bytes: number) => formatBytesRounded(bytes).padStart(7);
+  return [
+    '  channel      out       in   of the rank that is busiest on it',
+    ...rows.map(({ channel, out, into }) =>
+      `  ${String(channel).padStart(7)}  ${cell(out)}  ${cell(into)}   ${bar(Math.max(out, into))}`.trimEnd(),
+    ),
+  ];
+}
+
+function arrivalLines(options: ExplainOptions): string[] {
+  const { traffic, strategy, links } = options;
+  if (traffic.sequential) return ['  arrivals  the answer itself; nothing is counted'];
+  const { chunkBytes } = pacingOf(options);
+  const chunksOf = new Map<number, number>();
+  const chunks = ({ bytes }: Block): number => {
+    let count = chunksOf.get(bytes);
+    if (count === undefined) {
+      const pieces = strategy.split(bytes, links.length);
+      count = pieces.reduce((sum, piece) => sum + chunkCount(piece.bytes, chunkBytes), 0);
+      chunksOf.set(bytes, count);
+    }
+    return count;
+  };
+  const counts = ranksWith(traffic, (rank) => traffic.incoming(rank).length).map((rank) =>
+    traffic.incoming(rank).reduce((sum, block) => sum + chunks(block), 0),
+  );
+  if (counts.length === 0) return ['  arrivals  none'];
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const each = least === most ? String(least) : `${least} to ${most}`;
+  const who = counts.length === 1 ? 'one rank counts' : `${counts.length} ranks count`;
+  return [`  arrivals  ${who} ${each}${counts.length === 1 ? '' : ' each'}`];
+}
+
+function boundLines(load: Load, strategy: Strategy, links: readonly Link[]): string[] {
+  const { nanoseconds, fraction } = boundOf(load, strategy, links);
+  const allowed = strategy.allowedChannels(links.length);
+  const aggregateGbps = allowedLineRateGbps(strategy, links);
+  const share = fraction === undefined ? undefined : `${(fraction * 100).toFixed(1)} %`;
+  const channels = `the ${allowed === 1 ? 'channel' : `${allowed} channels`} it may use`;
+  const rate = aggregateGbps === undefined ? '' : ` (${Number(aggregateGbps.toFixed(2))} Gbps)`;
+  const best =
+    nanoseconds === undefined
+      ? 'not known: no line rate'
+      : `${formatNanoseconds(nanoseconds)} at best`;
+  const lines = [`  bound     ${best}`];
+  if (share !== undefined) lines.push(`            ${share} of ${channels}${rate}`);
+  return lines;
+}

@@ -1,0 +1,86 @@
+/** A contiguous part of a block that travels on one channel. */
+export interface Piece {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** Which piece is asked about: `buffer` numbers a rank's independent buffers to that peer. */
+export interface Placement {
+  readonly rank: number;
+  readonly peer: number;
+  readonly buffer: number;
+  readonly piece: number;
+  readonly channels: number;
+}
+
+/** How a block is spread over channels. Pure, so that both sides derive the same pieces. */
+export interface Strategy {
+  readonly id: 'single' | 'multi' | 'roundRobin';
+  /** As it begins the name of a column: `Single`Pin. */
+  readonly title: string;
+  readonly summary: string;
+  /** How many channels a configuration may use: the denominator of `busbw %`. */
+  allowedChannels(channels: number): number;
+  /** The most pieces a block is cut into. */
+  maxPieces(channels: number): number;
+  /** Adjoining pieces that cover the block. Depends on nothing but these two numbers. */
+  split(bytes: number, channels: number): readonly Piece[];
+  channelOf(placement: Placement): number;
+}
+
+/** Pieces start on a cache line, so no two channels write into the same one. */
+export const pieceAlignment = 64;
+
+const whole = (bytes: number): readonly Piece[] => [{ offset: 0, bytes }];
+
+/**
+ * Pieces differ by at most `pieceAlignment` bytes. A block with fewer cache lines than channels
+ * becomes fewer pieces; only an empty block has an empty piece.
+ */
+function splitEvenly(bytes: number, channels: number): readonly Piece[] {
+  const lines = Math.ceil(bytes / pieceAlignment);
+  const count = Math.max(1, Math.min(channels, lines));
+  const linesEach = Math.floor(lines / count);
+  // The last pieces take the extra lines: the very last one is also cut short by the odd bytes.
+  const firstLonger = count - (lines % count);
+  const pieces: Piece[] = [];
+  let offset = 0;
+  for (let i = 0; i < count; i++) {
+    const end = offset + (linesEach + (i >= firstLonger ? 1 : 0)) * pieceAlignment;
+    pieces.push({ offset, bytes: Math.min(end, bytes) - offset });
+    offset = end;
+  }
+  return pieces;
+}
+
+export const single: Strategy = {
+  id: 'single',
+  title: 'Single',
+  summary: 'everything on channel 0',
+  allowedChannels: () => 1,
+  maxPieces: () => 1,
+  split: whole,
+  channelOf: () => 0,
+};
+
+export const multi: Strategy = {
+  id: 'multi',
+  title: 'Multi',
+  summary: 'each buffer split over all channels',
+  allowedChannels: (channels) => channels,
+  maxPieces: (channels) => channels,
+  split: splitEvenly,
+  channelOf: ({ piece }) => piece,
+};
+
+export const roundRobin: Strategy = {
+  id: 'roundRobin',
+  title: 'RoundRobin',
+  summary: 'each buffer on channel (peer + rank) % channels',
+  allowedChannels: (channels) => channels,
+  maxPieces: () => 1,
+  split: whole,
+  channelOf: ({ peer, rank, buffer, channels }) => (peer + rank + buffer) % channels,
+};
+
+export const strategies: readonly Strategy[] = [single, multi, roundRobin];

@@ -1,0 +1,109 @@
+import { WeftError } from '../errors.js';
+import { maxSlot, type Plan, planVersion, type WaitStep, type WriteStep } from './plan.js';
+import type { Piece, Strategy } from './strategies.js';
+import { type Block, checkCount, checkRank, type Traffic } from './traffic.js';
+
+/** How a plan is executed; the same on every rank of a run. */
+export interface Pacing {
+  readonly chunkBytes?: number;
+  readonly window?: number;
+}
+
+export interface WritePlanOptions extends Pacing {
+  readonly rank: number;
+  readonly channels: number;
+  readonly strategy: Strategy;
+}
+
+/** Measured choices belong to the caller; these only work everywhere. */
+export const defaultChunkBytes = 2 ** 20;
+export const defaultWindow = 16;
+
+/** A piece of a block, with everything both sides derive about it. */
+export interface PlacedPiece extends Piece {
+  readonly channel: number;
+  readonly slot: number;
+}
+
+export function pacingOf({ chunkBytes = defaultChunkBytes, window = defaultWindow }: Pacing) {
+  checkCount('chunkBytes', chunkBytes);
+  checkCount('window', window);
+  return { chunkBytes, window };
+}
+
+/**
+ * Slots number the pieces from one source to one target, so (source, slot) names one piece there;
+ * towards another target the same slots are used again.
+ */
+export function placePieces(block: Block, strategy: Strategy, channels: number): PlacedPiece[] {
+  const firstSlot = block.buffer * strategy.maxPieces(channels);
+  const { source: rank, target: peer, buffer } = block;
+  return strategy.split(block.bytes, channels).map(({ offset, bytes }, piece) => {
+    const slot = firstSlot + piece;
+    if (slot > maxSlot) throw tooManyBuffers(strategy, channels);
+    const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
+    return { offset, bytes, channel, slot };
+  });
+}
+
+function tooManyBuffers(strategy: Strategy, channels: number): WeftError {
+  const most = Math.floor((maxSlot + 1) / strategy.maxPieces(channels));
+  return new WeftError(
+    'BAD_USAGE',
+    `more than ${most} buffers to one peer do not fit the immediate`,
+    {
+      hint: `Use at most ${most} buffers per peer with ${strategy.title} over ${channels} channels.`,
+    },
+  );
+}
+
+/** The plan of one rank for traffic made of writes: post everything at once, wait for everything. */
+export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
+  const { rank, channels, strategy } = options;
+  const { world } = traffic;
+  checkRank('rank', rank, world);
+  checkCount('channels', channels);
+  const writes = traffic.outgoing(rank).flatMap((block) =>
+    placePieces(block, strategy, channels).map((piece): WriteStep => {
+      const local = {
+        buffer: 'source',
+        offset: block.sourceOffset + piece.offset,
+        bytes: piece.bytes,
+      } as const;
+      const remote = { offset: block.targetOffset + piece.offset };
+      const { channel, slot } = piece;
+      return {
+        kind: 'post',
+        op: 'write',
+        channel,
+        peer: block.target,
+        local,
+        remote,
+        slot,
+        after: [],
+      };
+    }),
+  );
+  const waits = traffic.incoming(rank).flatMap((block) =>
+    placePieces(block, strategy, channels).map(
+      ({ slot, bytes }): WaitStep => ({
+        kind: 'wait',
+        source: block.source,
+        slot,
+        bytes,
+        after: [],
+      }),
+    ),
+  );
+  return {
+    version: planVersion,
+    rank,
+    world,
+    channels,
+    ...pacingOf(options),
+    delivery: 'complete',
+    sourceBytes: traffic.sourceBytes(rank),
+    targetBytes: traffic.targetBytes(rank),
+    steps: [...writes, ...waits],
+  };
+}

@@ -1,0 +1,61 @@
+import { microseconds } from '../../measure/units.js';
+import type { Row, Run } from '../schema.js';
+
+type Value = string | number | boolean | null | undefined;
+
+const us = (nanoseconds: number | null | undefined): number | undefined =>
+  nanoseconds == null ? undefined : Number(microseconds(nanoseconds).toFixed(3));
+const rounded = (value: number | null): number | undefined =>
+  value === null ? undefined : Number(value.toFixed(4));
+
+/** The first eight are the columns of the published reference data, so one reader takes both. */
+const fields: Record<string, (row: Row, run: Run) => Value> = {
+  benchmark: (_, run) => run.benchmark,
+  nodes: (_, run) => run.world.hosts.length,
+  config: (row) => row.column,
+  size_bytes: (row) => row.bytes,
+  count: (row) => row.count,
+  gbps: (row) => rounded(row.gbps),
+  busbw_pct: (row) => rounded(row.busbwPercent),
+  lat_us: (row) => us(row.nanoseconds?.mean),
+  outcome: (row) => row.outcome,
+  reason: (row) => row.reason,
+  noisy: (row) => row.noisy,
+  memory: (row) => row.labels.memory,
+  kind: (row) => row.kind,
+  from: (row) => row.labels.from,
+  to: (row) => row.labels.to,
+  ranks: (_, run) => run.world.ranks,
+  provider: (_, run) => run.fabric.provider,
+  iterations: (row) => row.iterations,
+  batch: (row) => row.batch,
+  line_gbps: (row) => rounded(row.lineGbps),
+  line_pct: (row) => rounded(row.linePercent),
+  of_bound_pct: (row) => rounded(row.ofBoundPercent),
+  half_us: (row) => us(row.halfRoundTripNanoseconds),
+  min_us: (row) => us(row.nanoseconds?.min),
+  p50_us: (row) => us(row.nanoseconds?.p50),
+  p95_us: (row) => us(row.nanoseconds?.p95),
+  p99_us: (row) => us(row.nanoseconds?.p99),
+  max_us: (row) => us(row.nanoseconds?.max),
+  stddev_us: (row) => us(row.nanoseconds?.stddev),
+  ci95_low_us: (row) => us(row.nanoseconds?.ci95?.[0]),
+  ci95_high_us: (row) => us(row.nanoseconds?.ci95?.[1]),
+  checked_bytes: (row) => row.checked.bytes,
+  wrong_bytes: (row) => row.checked.wrong,
+  run: (_, run) => run.id,
+};
+
+/** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */
+export function formatCsv(run: Run): string {
+  const head = Object.keys(fields);
+  const lines = run.rows.map((row) =>
+    Object.values(fields).map((field) => quoted(field(row, run))),
+  );
+  return [head, ...lines].map((line) => `${line.join(',')}\r\n`).join('');
+}
+
+function quoted(value: Value): string {
+  const text = String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

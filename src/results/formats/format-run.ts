@@ -1,0 +1,24 @@
+import type { Run } from '../schema.js';
+import { formatCsv } from './csv.js';
+import { formatJson } from './json.js';
+import { formatMarkdown } from './markdown.js';
+import { formatNccl, type NcclOptions } from './nccl.js';
+import { formatTable, type TableOptions } from './table.js';
+
+/** The values of `--format`. nccl-tests' JSON goes to a file of its own: see `formatNcclJson`. */
+export const formats = ['table', 'markdown', 'csv', 'json', 'nccl'] as const;
+export type Format = (typeof formats)[number];
+
+export interface FormatOptions extends TableOptions, NcclOptions {}
+
+const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
+  table: formatTable,
+  markdown: formatMarkdown,
+  csv: formatCsv,
+  json: formatJson,
+  nccl: formatNccl,
+};
+
+export function formatRun(run: Run, format: Format, options: FormatOptions = {}): string {
+  return writers[format](run, options);
+}

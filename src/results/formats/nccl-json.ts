@@ -1,0 +1,87 @@
+import { coefficientOfVariation } from '../../measure/statistics.js';
+import { microseconds } from '../../measure/units.js';
+import type { Row, Run } from '../schema.js';
+import {
+  averageBusbw,
+  type NcclOptions,
+  type NcclRow,
+  ncclRedop,
+  ncclRoot,
+  ncclRows,
+  ncclType,
+  wrongIn,
+} from './nccl.js';
+
+export interface NcclJsonOptions extends NcclOptions {
+  readonly args?: readonly string[];
+}
+
+/**
+ * nccl-tests' JSON, version 3. A row's column is its `experiment_name`; truth values are strings
+ * there, and "unchecked" where nothing was. What nccl-tests would add of the environment is left out: secrets live there.
+ */
+export function formatNcclJson(run: Run, options: NcclJsonOptions = {}): string {
+  const rows = ncclRows(run, options);
+  const wrong = wrongIn(rows);
+  const report = {
+    version: 3,
+    start_time: clock(run.startedAt),
+    args: options.args ?? [],
+    config: configOf(run, rows),
+    results: rows.map(resultOf),
+    out_of_bounds: {
+      count: wrong ?? 0,
+      okay: wrong === undefined ? 'unchecked' : String(wrong === 0),
+    },
+    average_bus_bandwidth: { bandwidth: averageBusbw(rows), okay: 'unchecked' },
+    errors: run.errors.map(({ message }) => message),
+    end_time: run.endedAt === null ? null : clock(run.endedAt),
+  };
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+/** `2026-11-15 04:54:26`, in UTC. */
+const clock = (time: string): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+
+function configOf(run: Run, rows: readonly NcclRow[]) {
+  const sizes = rows.map(({ sizeBytes }) => sizeBytes);
+  return {
+    nthreads: 1,
+    ngpus: 0,
+    minimum_bytes: sizes.length === 0 ? 0 : Math.min(...sizes),
+    maximum_bytes: sizes.length === 0 ? 0 : Math.max(...sizes),
+    validation: rows.some(({ wrong }) => wrong !== undefined) ? 1 : 0,
+    devices: run.world.hosts.map((hostname) => ({ hostname })),
+  };
+}
+
+function resultOf({ row, sizeBytes, count, timeUs, algbw, busbw, wrong }: NcclRow) {
+  return {
+    size: sizeBytes,
+    count,
+    type: ncclType,
+    redop: ncclRedop,
+    root: String(ncclRoot).padStart(6),
+    out_of_place: { time: timeUs, alg_bw: algbw, bus_bw: busbw, nwrong: wrong ?? null },
+    out_of_place_per_iter: perIterationOf(row),
+    actual_iterations: row.iterations,
+    experiment_name: row.column,
+  };
+}
+
+/** `times_us` are per iteration; where samples are batches, each is the mean of its batch. */
+function perIterationOf({ nanoseconds, samples, batch }: Row) {
+  if (nanoseconds === null) return undefined;
+  const variation = coefficientOfVariation(nanoseconds);
+  return {
+    min_us: microseconds(nanoseconds.min),
+    max_us: microseconds(nanoseconds.max),
+    avg_us: microseconds(nanoseconds.mean),
+    p50_us: microseconds(nanoseconds.p50),
+    p95_us: microseconds(nanoseconds.p95),
+    p99_us: microseconds(nanoseconds.p99),
+    stdev_us: nanoseconds.stddev === null ? null : microseconds(nanoseconds.stddev),
+    cv_pct: variation === undefined ? null : variation * 100,
+    times_us: samples.map((sample) => microseconds(sample / batch)),
+  };
+}

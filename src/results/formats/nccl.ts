@@ -1,0 +1,114 @@
+import { type NcclFigures, ncclAllToAll, ncclPointToPoint } from '../../measure/figures.js';
+import { microseconds } from '../../measure/units.js';
+import { countOf } from '../rows.js';
+import type { Row, Run } from '../schema.js';
+import { describeRun } from './notes.js';
+
+export interface NcclOptions {
+  /**
+   * Whether a row's size is a block of an all-to-all, of which a rank holds one per rank. Default:
+   * whether the run's settings say `pattern: "allToAll"`.
+   */
+  readonly allToAll?: boolean;
+}
+
+/** A measured row in nccl-tests' terms. Wrong bytes are counted, not wrong elements. */
+export interface NcclRow extends NcclFigures {
+  readonly row: Row;
+  readonly count: number;
+  readonly timeUs: number;
+  /** Undefined where nothing was checked. */
+  readonly wrong: number | undefined;
+}
+
+/** Elements are 4 bytes and nothing is reduced. */
+export const ncclType = 'uint32';
+export const ncclRedop = 'none';
+export const ncclRoot = -1;
+
+/** Rows without a measurement have no place in nccl-tests' output. */
+export function ncclRows(run: Run, options: NcclOptions = {}): NcclRow[] {
+  const allToAll = options.allToAll ?? run.settings.pattern === 'allToAll';
+  return run.rows.flatMap((row) => {
+    const nanoseconds = row.nanoseconds?.mean;
+    if (nanoseconds === undefined || row.bytes === null || row.gbps === null) return [];
+    // The figure's bytes: one buffer, or all that were in flight at once.
+    const inFlight = Math.round((row.gbps * nanoseconds) / 8);
+    const figures = allToAll
+      ? ncclAllToAll(row.bytes, run.world.ranks, nanoseconds)
+      : ncclPointToPoint(inFlight, nanoseconds);
+    const count = countOf(allToAll ? row.bytes : inFlight);
+    const wrong = row.checked.bytes === 0 ? undefined : row.checked.wrong;
+    return [{ ...figures, row, count, timeUs: microseconds(nanoseconds), wrong }];
+  });
+}
+
+/** nccl-tests' text. It knows no columns: each has a report of its own, named by a `#` line. */
+export function formatNccl(run: Run, options: NcclOptions = {}): string {
+  const rows = ncclRows(run, options);
+  const columns = [...new Set(run.rows.map((row) => row.column))];
+  const lines = [
+    `# weft ${describeRun(run, ', ')}`,
+    '# GB/s are 1e9 bytes per second; #wrong counts bytes; send/recv is timed over the round trip',
+    ...columns.flatMap((column) => {
+      const own = rows.filter(({ row }) => row.column === column);
+      const report = own.length === 0 ? [] : [...tableOf(own), ...footer(own)];
+      return ['#', `# column: ${column}`, ...report, ...remarks(run, column)];
+    }),
+    '#',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** What did not pass, and why: nccl-tests' columns cannot say it. */
+function remarks(run: Run, column: string): string[] {
+  return run.rows
+    .filter((row) => row.column === column && row.outcome !== 'passed')
+    .map(({ bytes, outcome, reason = 'no reason given' }) => {
+      const size = bytes === null ? '' : ` at ${bytes} bytes`;
+      return `# ${outcome}${size}: ${reason.replace(/\s+/g, ' ')}`;
+    });
+}
+
+/** printf's `%{width}s`, with two blanks between fields. */
+const widths = [12, 12, 8, 6, 6, 9, 8, 8, 6] as const;
+
+function fields(values: readonly (string | number)[]): string {
+  return values.map((value, i) => String(value).padStart(widths[i]!)).join('  ');
+}
+
+function tableOf(rows: readonly NcclRow[]): string[] {
+  const head = ['size', 'count', 'type', 'redop', 'root', 'time', 'algbw', 'busbw', '#wrong'];
+  const units = ['(B)', '(elements)', '', '', '', '(us)', '(GB/s)', '(GB/s)', ''];
+  const comment = (line: string) => `#${line.slice(1)}`.trimEnd();
+  return [
+    comment(fields(head)),
+    comment(fields(units)),
+    ...rows.map(({ sizeBytes, count, timeUs, algbw, busbw, wrong }) =>
+      fields([
+        ...[sizeBytes, count, ncclType, ncclRedop, ncclRoot],
+        ...[timeUs.toFixed(2), algbw.toFixed(3), busbw.toFixed(3), wrong ?? 'N/A'],
+      ]),
+    ),
+  ];
+}
+
+export function averageBusbw(rows: readonly NcclRow[]): number {
+  if (rows.length === 0) return 0;
+  return rows.reduce((sum, { busbw }) => sum + busbw, 0) / rows.length;
+}
+
+/** Undefined where nothing was checked. */
+export function wrongIn(rows: readonly NcclRow[]): number | undefined {
+  const checked = rows.flatMap(({ wrong }) => wrong ?? []);
+  return checked.length === 0 ? undefined : checked.reduce((sum, wrong) => sum + wrong, 0);
+}
+
+function footer(rows: readonly NcclRow[]): string[] {
+  const wrong = wrongIn(rows);
+  const verdict = wrong === undefined ? 'N/A' : `${wrong} ${wrong === 0 ? 'OK' : 'FAILED'}`;
+  return [
+    `# Out of bounds values : ${verdict}`,
+    `# Avg bus bandwidth    : ${Number(averageBusbw(rows).toPrecision(6))}`,
+  ];
+}

@@ -1,0 +1,136 @@
+import { formatBytes, formatBytesRounded } from '../../measure/units.js';
+import type { Row, Run } from '../schema.js';
+
+/** Marks beside a number that a note explains. */
+export const noisyMark = '~';
+export const burstMark = '*';
+
+export type NoteKind = 'bad' | 'doubt' | 'plain';
+
+export interface Note {
+  readonly kind: NoteKind;
+  readonly text: string;
+}
+
+export function markOf(row: Row): string {
+  if (row.labels.burst) return burstMark;
+  return row.noisy ? noisyMark : '';
+}
+
+/** `write · tcp (libfabric 1.17.0) · 4 ranks on 1 host · 4 channels of 100 Gbps` */
+export function describeRun(run: Run, separator = ' · '): string {
+  const { fabric, world, benchmark } = run;
+  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+  const library = [fabric.library, fabric.version].filter((part) => part !== null).join(' ');
+  const provider = fabric.provider ?? 'no fabric';
+  const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
+  const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
+  return [
+    benchmark,
+    library === '' ? provider : `${provider} (${library})`,
+    `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+    `${plural(fabric.channels.length, 'channel')}${rate}`,
+  ].join(separator);
+}
+
+/** What must be said below a table: what failed, what is in doubt, what was left out, what was verified. */
+export function notesOf(run: Run): Note[] {
+  return [
+    ...failures(run),
+    ...marks(run),
+    ...stagedColumns(run),
+    ...skipped(run),
+    ...ofBound(run),
+    verified(run),
+    ...ending(run),
+  ];
+}
+
+const sizeOf = (row: Row): string => (row.bytes === null ? '' : ` ${formatBytes(row.bytes)}`);
+
+function failures(run: Run): Note[] {
+  return run.rows
+    .filter((row) => row.outcome === 'failed' || row.outcome === 'aborted')
+    .map((row) => ({
+      kind: 'bad',
+      text: `${row.outcome.toUpperCase()} ${row.column}${sizeOf(row)}: ${row.reason ?? 'no reason given'}`,
+    }));
+}
+
+function marks(run: Run): Note[] {
+  const notes: Note[] = [];
+  const used = new Set(run.rows.map(markOf));
+  if (used.has(noisyMark)) {
+    notes.push({
+      kind: 'doubt',
+      text: `${noisyMark} noisy: the samples of this row spread widely`,
+    });
+  }
+  if (used.has(burstMark)) {
+    const text = `${burstMark} burst: too small for the shaper to show; not held against the line rate`;
+    notes.push({ kind: 'plain', text });
+  }
+  return notes;
+}
+
+function stagedColumns(run: Run): Note[] {
+  const columns = new Set(
+    run.rows.filter((r) => r.labels.memory === 'staged').map((r) => r.column),
+  );
+  if (columns.size === 0) return [];
+  return [{ kind: 'plain', text: `staged through pinned memory: ${[...columns].join(', ')}` }];
+}
+
+/** One note per reason; sizes are named where only some of a column were skipped. */
+function skipped(run: Run): Note[] {
+  const byReason = new Map<string, string[]>();
+  const tried = new Set(run.rows.filter((r) => r.outcome !== 'skipped').map((r) => r.column));
+  for (const row of run.rows) {
+    if (row.outcome !== 'skipped') continue;
+    const what = tried.has(row.column) ? `${row.column}${sizeOf(row)}` : row.column;
+    const reason = row.reason ?? 'no reason given';
+    const list = byReason.get(reason) ?? [];
+    if (!list.includes(what)) list.push(what);
+    byReason.set(reason, list);
+  }
+  return [...byReason].map(([reason, list]) => ({
+    kind: 'plain',
+    text: `skipped ${list.join(', ')}: ${reason}`,
+  }));
+}
+
+function ofBound(run: Run): Note[] {
+  const ranges = new Map<string, number[]>();
+  for (const { column, ofBoundPercent, outcome } of run.rows) {
+    if (outcome !== 'passed' || ofBoundPercent === null) continue;
+    ranges.set(column, [...(ranges.get(column) ?? []), ofBoundPercent]);
+  }
+  if (ranges.size === 0) return [];
+  const texts = [...ranges].map(([column, percents]) => {
+    const [least, most] = [Math.min(...percents), Math.max(...percents)].map((p) => p.toFixed(1));
+    return `${column} ${least === most ? least : `${least} to ${most}`} %`;
+  });
+  return [{ kind: 'plain', text: `of what the plan could reach: ${texts.join(', ')}` }];
+}
+
+function verified(run: Run): Note {
+  const sum = (key: 'bytes' | 'wrong') =>
+    run.rows.reduce((total, row) => total + row.checked[key], 0);
+  const [bytes, wrong] = [sum('bytes'), sum('wrong')];
+  if (bytes === 0) return { kind: 'doubt', text: 'not verified: no bytes were checked' };
+  const counted = wrong === 0 ? 'none wrong' : `${wrong} WRONG`;
+  const unchecked = run.rows.filter((r) => r.nanoseconds !== null && r.checked.bytes === 0).length;
+  const rest = unchecked === 0 ? '' : `; ${unchecked} rows were not checked`;
+  return {
+    kind: wrong === 0 ? 'plain' : 'bad',
+    text: `verified: ${formatBytesRounded(bytes)} bytes checked, ${counted}${rest}`,
+  };
+}
+
+function ending(run: Run): Note[] {
+  const errors = run.errors.map(({ message, hint }): Note => {
+    return { kind: 'bad', text: `error: ${message}${hint === undefined ? '' : ` (${hint})`}` };
+  });
+  if (run.outcome !== 'aborted') return errors;
+  return [...errors, { kind: 'bad', text: 'aborted: these are partial results' }];
+}

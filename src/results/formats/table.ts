@@ -1,0 +1,127 @@
+import type { Row, Run } from '../schema.js';
+import { type Figure, type Grid, gridOf } from './grid.js';
+import { describeRun, markOf, type NoteKind, notesOf } from './notes.js';
+import { type Paint, painter, wrap } from './text.js';
+
+export interface TableOptions {
+  /** Of the terminal; columns that do not fit go into a table of their own below. */
+  readonly width?: number;
+  readonly color?: boolean;
+  readonly unicode?: boolean;
+}
+
+interface Style {
+  readonly paint: Paint;
+  readonly bar: string;
+  readonly rule: string;
+  readonly cross: string;
+  readonly dot: string;
+  readonly width: number;
+}
+
+/** A column of the grid with its cells written and measured. */
+interface Group {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly cells: readonly (readonly string[])[];
+  readonly rows: readonly (Row | undefined)[];
+  readonly widths: readonly number[];
+  readonly width: number;
+}
+
+const gap = 2;
+
+/** The reference's table: Size, Count, then Gbps, BusBW % and Lat us of every column. */
+export function formatTable(run: Run, options: TableOptions = {}): string {
+  const { width = 80, color = false, unicode = true } = options;
+  const ink = unicode
+    ? { bar: '│', rule: '─', cross: '┼', dot: ' · ' }
+    : { bar: '|', rule: '-', cross: '+', dot: ' - ' };
+  const style: Style = { ...ink, paint: painter(color), width };
+  const grid = gridOf(run);
+  const head = leadOf(grid);
+  const groups = grid.columns.map((title, index) => groupOf(title, index, grid));
+  const tables = packed(groups, head.width, width).map((some) => tableLines(head, some, style));
+  const notes = notesOf(run).flatMap(({ kind, text }) =>
+    wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
+  );
+  const title = wrap(describeRun(run, style.dot), width).map((line) => style.paint('bold', line));
+  return `${[title, ...tables, notes].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+const noteColor = { bad: 'red', doubt: 'yellow', plain: 'dim' } as const satisfies Record<
+  NoteKind,
+  string
+>;
+
+function leadOf({ lines }: Grid): Group {
+  const heads = ['Size', 'Count'];
+  const cells = lines.map(({ size, count }) => [size, count]);
+  return measured({ title: '', heads, cells, rows: lines.map(() => undefined) });
+}
+
+function groupOf(title: string, index: number, { figures, lines }: Grid): Group {
+  const rows = lines.map((line) => line.cells[index]);
+  const cells = rows.map((row) => figures.map((figure, i) => cellText(row, figure, i)));
+  // The first figure carries a mark, or a blank where others have one.
+  const heads = figures.map((figure, i) => (i === 0 ? `${figure.title} ` : figure.title));
+  return measured({ title, heads, cells, rows });
+}
+
+function cellText(row: Row | undefined, figure: Figure, index: number): string {
+  const text = row === undefined ? '' : figure.text(row);
+  return index === 0 ? `${text}${(row && markOf(row)) || ' '}` : text;
+}
+
+function measured(group: Omit<Group, 'widths' | 'width'>): Group {
+  const widths = group.heads.map((head, i) =>
+    Math.max(head.length, ...group.cells.map((line) => line[i]!.length)),
+  );
+  const sum = widths.reduce((total, width) => total + width, 0) + gap * (widths.length - 1);
+  const spare = group.title.length - sum;
+  if (spare > 0) widths[0]! += spare;
+  return { ...group, widths, width: Math.max(sum, group.title.length) };
+}
+
+/** As many columns side by side as fit; one at least. */
+function packed(groups: readonly Group[], headWidth: number, width: number): Group[][] {
+  const tables: Group[][] = [];
+  let used = Number.POSITIVE_INFINITY;
+  for (const group of groups) {
+    const needed = group.width + separatorWidth;
+    if (used + needed > width) {
+      tables.push([]);
+      used = headWidth;
+    }
+    tables.at(-1)!.push(group);
+    used += needed;
+  }
+  return tables;
+}
+
+const separatorWidth = 3;
+
+function tableLines(head: Group, groups: readonly Group[], style: Style): string[] {
+  const { paint, bar, rule, cross } = style;
+  const all = [head, ...groups];
+  const join = (parts: readonly string[]) => parts.join(` ${bar} `).trimEnd();
+  const written = (group: Group, texts: readonly string[]) =>
+    texts.map((text, i) => text.padStart(group.widths[i]!)).join(' '.repeat(gap));
+  return [
+    paint('bold', join(all.map((group) => centered(group.title, group.width)))),
+    join(all.map((group) => written(group, group.heads))),
+    all.map((group) => rule.repeat(group.width)).join(`${rule}${cross}${rule}`),
+    ...head.cells.map((_, i) =>
+      join(all.map((group) => colored(group.rows[i], written(group, group.cells[i]!), paint))),
+    ),
+  ];
+}
+
+function centered(text: string, width: number): string {
+  return text.padStart(Math.floor((width + text.length) / 2)).padEnd(width);
+}
+
+function colored(row: Row | undefined, text: string, paint: Paint): string {
+  if (row?.outcome === 'failed' || row?.outcome === 'aborted') return paint('red', text);
+  return row?.noisy ? paint('yellow', text) : text;
+}

@@ -1,0 +1,38 @@
+export type Ink = 'bold' | 'dim' | 'red' | 'yellow';
+export type Paint = (ink: Ink, text: string) => string;
+
+const codes: Record<Ink, readonly [number, number]> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+};
+
+/** Whether to colour is the caller's to know: files and pipes get none. */
+export function painter(color: boolean): Paint {
+  if (!color) return (_, text) => text;
+  return (ink, text) =>
+    text === '' ? '' : `\u001b[${codes[ink][0]}m${text}\u001b[${codes[ink][1]}m`;
+}
+
+/** Lines of at most `width` columns, further ones indented; a longer word is cut. */
+export function wrap(text: string, width: number): string[] {
+  const indent = '  ';
+  const lines: string[] = [];
+  let line = '';
+  const push = () => {
+    lines.push(line);
+    line = indent;
+  };
+  for (const word of text.split(/\s+/).filter((part) => part !== '')) {
+    const joint = line === '' || line === indent ? '' : ' ';
+    if (joint !== '' && line.length + joint.length + word.length > width) push();
+    line += (line === '' || line === indent ? '' : ' ') + word;
+    while (line.length > width) {
+      lines.push(line.slice(0, width));
+      line = indent + line.slice(width);
+    }
+  }
+  if (line.trim() !== '') lines.push(line);
+  return lines;
+}

@@ -1,0 +1,164 @@
+import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { WeftError } from '../errors.js';
+import { formatBytesRounded } from '../measure/units.js';
+import {
+  footerSchema,
+  headerSchema,
+  type Row,
+  type RunFooter,
+  type RunHeader,
+  rowSchema,
+} from './schema.js';
+
+export const resultsFolder = 'weft-results';
+
+export interface RunFileOptions {
+  /** Default: a new file in `folder`, named after the run's id. */
+  readonly path?: string | undefined;
+  readonly folder?: string;
+  /** For tests of full disks. */
+  readonly disk?: Partial<Disk>;
+}
+
+/** What the writer asks of the file system. */
+export interface Disk {
+  write(fd: number, bytes: Uint8Array, offset: number): number;
+  flush(fd: number): void;
+  truncate(fd: number, length: number): void;
+}
+
+const realDisk: Disk = {
+  write: (fd, bytes, offset) => writeSync(fd, bytes, offset),
+  flush: fdatasyncSync,
+  truncate: ftruncateSync,
+};
+
+/**
+ * A run on disk, line by line: a header, rows, a footer; each line says which it is. Every line is
+ * on disk when its call returns, so a crash loses at most the row in flight. An existing file is
+ * never written to.
+ */
+export class RunFile implements Disposable {
+  readonly path: string;
+  readonly #fd: number;
+  readonly #disk: Disk;
+  #length = 0;
+  #rows = 0;
+  #closed = false;
+
+  constructor(header: RunHeader, options: RunFileOptions = {}) {
+    const line = lineOf('header', headerSchema.parse(header));
+    this.#disk = { ...realDisk, ...options.disk };
+    const { fd, path } = openNew(header.id, options);
+    this.#fd = fd;
+    this.path = path;
+    try {
+      this.#append(line, 'the header');
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  append(row: Row): void {
+    const size = row.bytes === null ? '' : ` at ${row.bytes} bytes`;
+    this.#append(lineOf('row', rowSchema.parse(row)), `the row ${row.column}${size}`);
+    this.#rows++;
+  }
+
+  /** Writes the footer and closes. A file without one reads as `aborted`. */
+  finish(footer: RunFooter): void {
+    this.#append(lineOf('footer', footerSchema.parse(footer)), 'the footer');
+    this.close();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#fd);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #append(line: string, what: string): void {
+    if (this.#closed) throw new WeftError('CLOSED', `${this.path} is closed`);
+    const bytes = Buffer.from(line);
+    try {
+      for (let done = 0; done < bytes.length; ) done += this.#disk.write(this.#fd, bytes, done);
+      this.#disk.flush(this.#fd);
+    } catch (cause) {
+      this.#takeBack();
+      throw this.#writeError(what, bytes.length, cause);
+    }
+    this.#length += bytes.length;
+  }
+
+  /** Half a line would make the file unreadable from there on. */
+  #takeBack(): void {
+    try {
+      this.#disk.truncate(this.#fd, this.#length);
+    } catch {
+      // Readers forgive a torn last line, and the error of the write says more than this one.
+    }
+  }
+
+  #writeError(what: string, bytes: number, cause: unknown): WeftError {
+    const full = codeOf(cause) === 'ENOSPC' || codeOf(cause) === 'EDQUOT';
+    const why = full ? 'the disk is full' : messageOf(cause);
+    const kept = `${this.#rows} ${this.#rows === 1 ? 'row before it is' : 'rows before it are'} kept`;
+    return new WeftError(
+      'BAD_FILE',
+      `${what} could not be written to ${this.path}: ${why}; ${kept}`,
+      {
+        hint: full
+          ? `Free at least ${formatBytesRounded(bytes)}B there, or name another place with --out.`
+          : 'Name another place with --out.',
+        cause,
+      },
+    );
+  }
+}
+
+const lineOf = (line: 'header' | 'row' | 'footer', content: object): string =>
+  `${JSON.stringify({ line, ...content })}\n`;
+
+const codeOf = (error: unknown): string | undefined =>
+  (error as NodeJS.ErrnoException | null)?.code;
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+function openNew(id: string, { path, folder = resultsFolder }: RunFileOptions) {
+  const asked = path ?? join(folder, `${id}.jsonl`);
+  try {
+    mkdirSync(dirname(asked), { recursive: true });
+  } catch (cause) {
+    // Here "exists" means that a file stands where a folder should.
+    const why = codeOf(cause) === 'EEXIST' ? 'ENOTDIR' : codeOf(cause);
+    throw openError(asked, why, cause);
+  }
+  try {
+    return { fd: openSync(asked, 'ax', 0o644), path: asked };
+  } catch (cause) {
+    throw openError(asked, codeOf(cause), cause);
+  }
+}
+
+function openError(path: string, code: string | undefined, cause: unknown): WeftError {
+  const reasons: Record<string, string> = {
+    EEXIST: 'it exists, and results are never overwritten',
+    EACCES: 'permission denied',
+    EPERM: 'permission denied',
+    EROFS: 'the file system is read-only',
+    ENOTDIR: 'a part of the path is a file',
+    ENOSPC: 'the disk is full',
+  };
+  const why = reasons[code ?? ''] ?? messageOf(cause);
+  return new WeftError('BAD_USAGE', `cannot create ${path}: ${why}`, {
+    hint: 'Name a new file in a writable folder with --out.',
+    cause,
+  });
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+
+/**
+ * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
+ * for ever and ignore keys they do not know. Result data says null where a number is not known.
+ */
+export const runSchemaName = 'weft.run/1';
+
+export const outcomeSchema = z.enum(['passed', 'failed', 'skipped', 'aborted']);
+
+const count = z.int().nonnegative();
+const unknownable = z.number().nullable();
+
+/** In nanoseconds per iteration, whatever the batch. */
+export const summarySchema = z.object({
+  min: z.number(),
+  mean: z.number(),
+  p50: z.number(),
+  p95: z.number(),
+  p99: z.number(),
+  max: z.number(),
+  stddev: unknownable,
+  ci95: z.tuple([z.number(), z.number()]).readonly().nullable(),
+});
+
+export const labelsSchema = z.object({
+  memory: z.enum(['host', 'pinned', 'staged', 'direct']).optional(),
+  producer: z.enum(['gpu', 'cpu']).optional(),
+  grid: count.optional(),
+  block: count.optional(),
+  from: count.optional(),
+  to: count.optional(),
+  rail: z.string().optional(),
+  /** Too small for a shaper's burst to average out: not held against its bound. */
+  burst: z.boolean().optional(),
+});
+
+/** One pair of a row whose pairs take turns. */
+export const perPeerSchema = z.object({
+  from: count,
+  to: count,
+  gbps: unknownable,
+  nanoseconds: summarySchema.nullable(),
+});
+
+/** What one rank measured on its own clock. */
+export const perRankSchema = z.object({
+  rank: count,
+  host: z.string().optional(),
+  nanoseconds: summarySchema.nullable(),
+});
+
+export const rowSchema = z.object({
+  kind: z.enum(['transfer', 'queue', 'ipc', 'pair']),
+  column: z.string(),
+  /** Null where the row stands for a whole column, which was skipped. */
+  bytes: count.nullable(),
+  count: count.nullable(),
+  outcome: outcomeSchema,
+  /** Why it was skipped, failed or aborted. */
+  reason: z.string().optional(),
+  noisy: z.boolean(),
+  labels: labelsSchema,
+  iterations: count,
+  /** Iterations per sample. */
+  batch: count,
+  nanoseconds: summarySchema.nullable(),
+  /** Integer nanoseconds, one per batch. */
+  samples: z.array(count),
+  gbps: unknownable,
+  lineGbps: unknownable,
+  busbwPercent: unknownable,
+  linePercent: unknownable,
+  ofBoundPercent: unknownable,
+  /** Where an iteration is a round trip: half its mean. */
+  halfRoundTripNanoseconds: z.number().optional(),
+  mops: z.number().optional(),
+  checked: z.object({ bytes: count, wrong: count }),
+  perPeer: z.array(perPeerSchema).optional(),
+  perRank: z.array(perRankSchema).optional(),
+});
+
+export const errorRecordSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  rank: count.optional(),
+  host: z.string().optional(),
+});
+
+export const headerSchema = z.object({
+  schema: z.literal(runSchemaName),
+  id: z.string(),
+  benchmark: z.string(),
+  startedAt: z.iso.datetime(),
+  world: z.object({ ranks: count, hosts: z.array(z.string()), launcher: z.string() }),
+  fabric: z.object({
+    library: z.string().nullable(),
+    version: z.string().nullable(),
+    provider: z.string().nullable(),
+    channels: z.array(z.object({ nic: z.string().nullable(), lineRateGbps: unknownable })),
+  }),
+  /** The options that shaped the run, by allow-list; never the environment. */
+  settings: z.record(z.string(), z.json()),
+});
+
+export const footerSchema = z.object({
+  endedAt: z.iso.datetime(),
+  outcome: outcomeSchema,
+  errors: z.array(errorRecordSchema),
+});
+
+export const runSchema = headerSchema.extend({
+  /** Null where the run never came to its end. */
+  endedAt: z.iso.datetime().nullable(),
+  outcome: outcomeSchema,
+  rows: z.array(rowSchema),
+  errors: z.array(errorRecordSchema),
+});
+
+export type Outcome = z.infer<typeof outcomeSchema>;
+export type Labels = z.infer<typeof labelsSchema>;
+export type PerPeer = z.infer<typeof perPeerSchema>;
+export type PerRank = z.infer<typeof perRankSchema>;
+export type Row = z.infer<typeof rowSchema>;
+export type ErrorRecord = z.infer<typeof errorRecordSchema>;
+export type RunHeader = z.infer<typeof headerSchema>;
+export type RunFooter = z.infer<typeof footerSchema>;
+export type Run = z.infer<typeof runSchema>;

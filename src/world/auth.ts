@@ -1,0 +1,126 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Connection } from './connection.js';
+
+/** Changes whenever two versions of Weft could misunderstand each other. */
+export const protocolVersion = 1;
+
+export interface Secret {
+  readonly token: string;
+  readonly jobId: string;
+}
+
+/**
+ * Both sides prove that they know the token, over nonces of both, without showing it:
+ *   rank 0 → rank   hello    version, nonce
+ *   rank → rank 0   proof    fingerprint of the job, nonce, HMAC
+ *   rank 0 → rank   accepted HMAC   |   refused reason
+ * A rank sends nothing before it has seen a hello, so a stranger's server is never disturbed. The job's
+ * fingerprint only serves a clear error when two jobs meet; it is no proof.
+ */
+const hello = z.object({ weft: z.number().int(), nonce: z.string().length(64) });
+const proof = z.object({
+  job: z.string().length(16),
+  nonce: z.string().length(64),
+  mac: z.string().length(64),
+});
+const verdict = z.union([
+  z.object({ accepted: z.string().length(64) }),
+  z.object({ refused: z.enum(['job', 'token']) }),
+]);
+
+/** Why a handshake failed: `stranger` is anything that is not a Weft rendezvous. */
+export type RefusalReason = 'stranger' | 'version' | 'job' | 'token';
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}
+
+export const jobFingerprint = (jobId: string): string =>
+  createHash('sha256').update(`weft job ${jobId}`).digest('hex').slice(0, 16);
+
+type Side = 'rank' | 'rank 0';
+
+function prove(secret: Secret, side: Side, helloNonce: string, proofNonce: string): string {
+  const text = JSON.stringify([protocolVersion, side, secret.jobId, helloNonce, proofNonce]);
+  return createHmac('sha256', secret.token).update(text).digest('hex');
+}
+
+/** Takes the same time whether the first or the last character differs. */
+const sameText = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+const nonce = (): string => randomBytes(32).toString('hex');
+
+async function expect<T>(
+  connection: Connection,
+  schema: z.ZodType<T>,
+  timeoutMs: number,
+): Promise<T> {
+  let message: unknown;
+  try {
+    message = await connection.receive(timeoutMs);
+  } catch (cause) {
+    throw new Refusal('stranger', cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  const parsed = schema.safeParse(message);
+  if (!parsed.success) throw new Refusal('stranger', 'it does not speak as a rank', parsed.error);
+  return parsed.data;
+}
+
+/** Rank 0's side. Rejects with a Refusal; the caller closes the connection. */
+export async function admit(
+  connection: Connection,
+  secret: Secret,
+  timeoutMs: number,
+): Promise<void> {
+  const ours = nonce();
+  connection.send({ weft: protocolVersion, nonce: ours });
+  const theirs = await expect(connection, proof, timeoutMs);
+  if (theirs.job !== jobFingerprint(secret.jobId)) {
+    connection.send({ refused: 'job' });
+    throw new Refusal('job', 'it belongs to another job');
+  }
+  if (!sameText(theirs.mac, prove(secret, 'rank', ours, theirs.nonce))) {
+    connection.send({ refused: 'token' });
+    throw new Refusal('token', 'its token is wrong');
+  }
+  connection.trust();
+  connection.send({ accepted: prove(secret, 'rank 0', ours, theirs.nonce) });
+}
+
+/** A rank's side. Rejects with a Refusal; the caller closes the connection. */
+export async function introduce(
+  connection: Connection,
+  secret: Secret,
+  timeoutMs: number,
+): Promise<void> {
+  const greeting = await expect(connection, hello, timeoutMs);
+  if (greeting.weft !== protocolVersion) {
+    throw new Refusal(
+      'version',
+      `rank 0 speaks version ${greeting.weft} of the rendezvous, this rank version ${protocolVersion}`,
+    );
+  }
+  const ours = nonce();
+  connection.send({
+    job: jobFingerprint(secret.jobId),
+    nonce: ours,
+    mac: prove(secret, 'rank', greeting.nonce, ours),
+  });
+  const answer = await expect(connection, verdict, timeoutMs);
+  if ('refused' in answer) {
+    const what = answer.refused === 'job' ? 'it is rank 0 of another job' : 'our token is wrong';
+    throw new Refusal(answer.refused, what);
+  }
+  if (!sameText(answer.accepted, prove(secret, 'rank 0', greeting.nonce, ours))) {
+    throw new Refusal('token', 'it does not know the token');
+  }
+  connection.trust();
+}

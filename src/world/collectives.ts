@@ -1,0 +1,126 @@
+import { encodeFrames } from './frames.js';
+import { type CollectiveKind, collectiveOp, type Failure, type Request } from './messages.js';
+import { type Roster, seconds } from './roster.js';
+
+export type Send = (rank: number, frames: Buffer) => void;
+type Contribution = Extract<Request, { t: 'collect' }>;
+
+interface Collective {
+  readonly kind: CollectiveKind;
+  readonly title: string;
+  readonly values: Map<number, unknown>;
+  /** Ranks that wait for the result, each with its own deadline. */
+  readonly waiting: Map<number, NodeJS.Timeout>;
+  /** Ranks that got the result or gave up: when all have, the collective is forgotten. */
+  readonly answered: Set<number>;
+}
+
+const root = 0;
+
+/** Rank 0's table of collectives under way. The n-th call of a kind and name on every rank belong together. */
+export class Collectives {
+  readonly #roster: Roster;
+  readonly #send: Send;
+  readonly #open = new Map<string, Collective>();
+
+  constructor(roster: Roster, send: Send) {
+    this.#roster = roster;
+    this.#send = send;
+  }
+
+  contribute(rank: number, request: Contribution): void {
+    const op = collectiveOp(request.kind, request.name, request.turn);
+    const collective = this.#find(op, request);
+    if (collective.values.has(rank)) throw new Error(`${op} was entered twice`);
+    collective.values.set(rank, request.value);
+    this.#roster.did(rank, `entered ${collective.title}`);
+    const timer = setTimeout(() => this.#expire(op, rank, request.timeoutMs), request.timeoutMs);
+    collective.waiting.set(rank, timer);
+    this.#progress(op, collective);
+  }
+
+  /** A rank said goodbye: whoever waits for it need not wait for the deadline. */
+  leave(rank: number): void {
+    for (const [op, collective] of this.#open) {
+      collective.answered.add(rank);
+      this.#progress(op, collective);
+    }
+  }
+
+  close(): void {
+    for (const { waiting } of this.#open.values())
+      for (const timer of waiting.values()) clearTimeout(timer);
+    this.#open.clear();
+  }
+
+  #find(op: string, { kind, name }: Contribution): Collective {
+    const found = this.#open.get(op);
+    if (found !== undefined) return found;
+    const collective: Collective = {
+      kind,
+      title: `${kind} "${name}"`,
+      values: new Map(),
+      waiting: new Map(),
+      answered: new Set(this.#roster.seats.filter((s) => s.left).map((s) => s.member.rank)),
+    };
+    this.#open.set(op, collective);
+    return collective;
+  }
+
+  /** The ranks this one's result still needs. */
+  #missing(collective: Collective, rank: number): number[] {
+    const { kind, values } = collective;
+    if (kind === 'gather' && rank !== root) return [];
+    if (kind === 'broadcast') return values.has(root) ? [] : [root];
+    return Array.from({ length: this.#roster.size }, (_, r) => r).filter((r) => !values.has(r));
+  }
+
+  #progress(op: string, collective: Collective): void {
+    // A barrier and an allgather become ready for all at once: one encoding serves every rank.
+    let shared: Buffer | undefined;
+    for (const rank of [...collective.waiting.keys()]) {
+      const missing = this.#missing(collective, rank);
+      const gone = missing.filter((r) => this.#roster.at(r)?.left);
+      if (gone.length > 0) {
+        const message = `${collective.title} cannot complete: ${this.#roster.describe(gone)}, then closed`;
+        this.#refuse(op, collective, rank, { code: 'PEER_LOST', message });
+      } else if (missing.length === 0) {
+        const ownResult = collective.kind === 'gather';
+        const frames = (ownResult ? undefined : shared) ?? this.#result(op, collective, rank);
+        if (!ownResult) shared = frames;
+        this.#answer(op, collective, rank, frames);
+        this.#roster.did(rank, `finished ${collective.title}`);
+      }
+    }
+  }
+
+  #result(op: string, { kind, values }: Collective, rank: number): Buffer {
+    const wanted = kind === 'barrier' || (kind === 'gather' && rank !== root) ? [] : [...values];
+    const sources = kind === 'broadcast' ? wanted.filter(([source]) => source === root) : wanted;
+    const frames = sources.map(([source, value]) =>
+      encodeFrames({ t: 'value', op, rank: source, value }),
+    );
+    return Buffer.concat([...frames, encodeFrames({ t: 'done', op })]);
+  }
+
+  #expire(op: string, rank: number, timeoutMs: number): void {
+    const collective = this.#open.get(op);
+    if (collective === undefined) return;
+    const missing = this.#roster.describe(this.#missing(collective, rank));
+    const message = `${collective.title} timed out after ${seconds(timeoutMs)}; missing: ${missing}`;
+    this.#refuse(op, collective, rank, { code: 'TIMEOUT', message });
+  }
+
+  #refuse(op: string, collective: Collective, rank: number, failure: Failure): void {
+    this.#roster.did(rank, `gave up ${collective.title}`);
+    this.#answer(op, collective, rank, encodeFrames({ t: 'refused', op, failure }));
+  }
+
+  #answer(op: string, collective: Collective, rank: number, frames: Buffer): void {
+    clearTimeout(collective.waiting.get(rank));
+    collective.waiting.delete(rank);
+    collective.answered.add(rank);
+    if (collective.answered.size === this.#roster.size) this.#open.delete(op);
+    this.#send(rank, frames);
+  }
+}

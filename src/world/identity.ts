@@ -1,0 +1,137 @@
+import { WeftError } from '../errors.js';
+import { foreignLaunchers, readers } from './launchers/index.js';
+import { conflict, type LauncherReading } from './launchers/reading.js';
+
+export const launchers = ['single', 'local', 'torchrun', 'srun', 'openmpi', 'mpich'] as const;
+export type Launcher = (typeof launchers)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Who this process is in its job, as the launcher's environment says. */
+export interface Identity {
+  readonly launcher: Launcher;
+  readonly rank: number;
+  readonly size: number;
+  readonly localRank: number;
+  readonly localSize: number;
+  /** Which of the job's hosts this is; undefined where the launcher does not say. */
+  readonly hostIndex: number | undefined;
+  /** Every rank runs on this host. */
+  readonly oneHost: boolean;
+  /** Where each rank is expected, when the launcher says. */
+  readonly expectedHosts: readonly string[] | undefined;
+  /** The host of rank 0 as this process is to reach it; undefined when all are on this host. */
+  readonly masterHost: string | undefined;
+  /** The ports rank 0 may listen on, in order of preference; 0 means any free one. */
+  readonly ports: readonly number[];
+  /** A listening socket that the parent opened for rank 0. */
+  readonly listenFd: number | undefined;
+  /** The same on all ranks of a job and different between jobs, as far as the launcher allows. */
+  readonly jobId: string;
+  /** The launcher itself listens on MASTER_PORT, so rank 0 cannot. */
+  readonly portHeldByAgent: boolean;
+}
+
+export interface IdentifyOptions {
+  /** Local ranks that were asked for: makes a lone process inside an allocation intentional. */
+  ranks?: number;
+  /** Believe this launcher and ignore traces of others; the variable WEFT_LAUNCHER does the same. */
+  launcher?: Launcher;
+  /** Names and pids of this process's ancestors, nearest first; only MPICH needs them. */
+  ancestors?: () => readonly { pid: number; name: string }[];
+}
+
+const single = (): Identity => ({
+  launcher: 'single',
+  rank: 0,
+  size: 1,
+  localRank: 0,
+  localSize: 1,
+  hostIndex: 0,
+  oneHost: true,
+  expectedHosts: undefined,
+  masterHost: undefined,
+  ports: [0],
+  listenFd: undefined,
+  jobId: 'single',
+  portHeldByAgent: false,
+});
+
+/** Who am I? Pure: the same environment always gives the same answer. */
+export function identify(env: Environment, options: IdentifyOptions = {}): Identity {
+  const forced = forcedLauncher(env, options);
+  if (forced === 'single') return single();
+  if (forced !== undefined) {
+    const reading = readers[forced](env, options);
+    if (reading !== undefined) return reading.identity();
+    throw conflict(`WEFT_LAUNCHER=${forced}, but ${forced} left no variables`, env);
+  }
+
+  const local = readers.local(env, options);
+  if (local !== undefined) return local.identity();
+  const found = (['torchrun', 'openmpi', 'mpich', 'srun'] as const)
+    .map((name) => readers[name](env, options))
+    .filter((reading) => reading !== undefined);
+  const inner = innermost(found, env);
+  if (inner === undefined) {
+    refuseStrangers(env);
+    refuseLoneProcess(env, options);
+    return single();
+  }
+  return inner.identity();
+}
+
+function forcedLauncher(env: Environment, options: IdentifyOptions): Launcher | undefined {
+  const name = options.launcher ?? env.WEFT_LAUNCHER;
+  if (name === undefined || name === '') return undefined;
+  if (launchers.includes(name as Launcher)) return name as Launcher;
+  throw new WeftError('BAD_USAGE', `WEFT_LAUNCHER=${name} is not a launcher`, {
+    hint: `One of ${launchers.join(', ')}.`,
+  });
+}
+
+/**
+ * The launcher nearest to this process. Launchers nest in known ways: torchrun's agents, mpirun's daemons
+ * and hydra's proxies are themselves started by srun (one per host), and torchrun's agents by mpirun. A
+ * pair that fits none of these, and does not agree on rank and size, is a conflict.
+ */
+function innermost(found: LauncherReading[], env: Environment): LauncherReading | undefined {
+  const [inner, ...outer] = found;
+  if (inner === undefined) return undefined;
+  for (const other of outer) {
+    const agrees = other.rank === inner.rank && other.size === inner.size;
+    if (!agrees && !inner.mayRunInside(other)) {
+      throw conflict(
+        inner.size < other.size
+          ? `${other.launcher} started ${other.size} processes, but ${inner.launcher} puts them in separate worlds of ${inner.size}`
+          : `${inner.launcher} says rank ${inner.rank} of ${inner.size}, ${other.launcher} says rank ${other.rank} of ${other.size}`,
+        env,
+      );
+    }
+  }
+  return inner;
+}
+
+function refuseStrangers(env: Environment): void {
+  for (const { name, traces } of foreignLaunchers) {
+    if (traces.some((trace) => env[trace] !== undefined)) {
+      throw conflict(
+        `this process was started by ${name}, whose ranks Weft does not read`,
+        env,
+        'Pass RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT to each rank, ' +
+          'or set WEFT_LAUNCHER=single for a process alone.',
+      );
+    }
+  }
+}
+
+/** A batch script or an salloc shell holds several tasks, but this process was not started by srun. */
+function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
+  const tasks = Number(env.SLURM_NTASKS ?? env.SLURM_NPROCS ?? 1);
+  if (options.ranks !== undefined || env.SLURM_STEP_ID !== undefined || !(tasks > 1)) return;
+  throw conflict(
+    `this Slurm allocation has ${tasks} tasks, but this process is alone: it was not started by srun`,
+    env,
+    'Put srun in front of the command, or give --ranks N for ranks on this host only.',
+  );
+}

@@ -1,0 +1,34 @@
+import { conflict, optional, place, type Reader } from './reading.js';
+
+/** Ranks that `spawnRanks` started. */
+export const local: Reader = (env) => {
+  const at = place(env, 'WEFT_RANK', 'WEFT_SIZE');
+  if (at === undefined) return undefined;
+  const split = /^(.+):(\d+)$/.exec(env.WEFT_MASTER ?? '');
+  if (split === null || env.WEFT_JOB === undefined) {
+    throw conflict(
+      'WEFT_RANK and WEFT_SIZE need WEFT_MASTER=host:port and WEFT_JOB beside them',
+      env,
+    );
+  }
+  const host = (split[1] ?? '').replace(/^\[(.*)\]$/, '$1');
+  return {
+    launcher: 'local',
+    ...at,
+    mayRunInside: () => true,
+    identity: () => ({
+      launcher: 'local',
+      ...at,
+      localRank: at.rank,
+      localSize: at.size,
+      hostIndex: 0,
+      oneHost: true,
+      expectedHosts: undefined,
+      masterHost: host,
+      ports: [Number(split[2])],
+      listenFd: at.rank === 0 ? optional(env, 'WEFT_LISTEN_FD', 3) : undefined,
+      jobId: `local:${env.WEFT_JOB}`,
+      portHeldByAgent: false,
+    }),
+  };
+};

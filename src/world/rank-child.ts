@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { RankExit } from './outcome.js';
+import { forward, LastWords } from './output.js';
+import { type FailureReport, reportFd } from './rank-process.js';
+
+export interface ChildOptions {
+  readonly rank: number;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly prefix: boolean;
+  readonly stdout: Writable | undefined;
+  readonly stderr: Writable | undefined;
+  /** Our descriptor of the listening socket that rank 0 inherits. */
+  readonly listenFd: number | undefined;
+}
+
+/** One rank as its parent sees it. `ended` resolves once, also when the program could not be started. */
+export interface RankChild {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Omit<RankExit, 'afterStop'>>;
+}
+
+export function startRank(options: ChildOptions): RankChild {
+  const { rank, prefix } = options;
+  // A terminal stays a terminal for rank 0, so that it can show progress.
+  const keepTerminal =
+    rank === 0 && !prefix && options.stderr === undefined && process.stderr.isTTY;
+  const ownStdout = rank === 0 && options.stdout === undefined;
+  const child = spawn(options.command, options.args, {
+    env: options.env,
+    stdio: [
+      'ignore',
+      ownStdout ? 'inherit' : rank === 0 || prefix ? 'pipe' : 'ignore',
+      keepTerminal ? 'inherit' : 'pipe',
+      'pipe',
+      ...(options.listenFd === undefined ? [] : [options.listenFd]),
+    ],
+  });
+  const words = showOutput(child, options);
+  const report = readReport(child.stdio[reportFd] as Readable | null);
+  const ended = exitOf(child).then(({ code, signal, error, atMs }) => ({
+    rank,
+    atMs,
+    pid: child.pid,
+    exitCode: code,
+    signal,
+    lastWords: error?.message ?? words.tail(),
+    report: report(),
+  }));
+  return { process: child, ended };
+}
+
+/** Only rank 0 speaks on stdout: what others print there is shown beside their errors, if at all. */
+function showOutput(
+  child: ChildProcess,
+  { rank, prefix, stdout, stderr }: ChildOptions,
+): LastWords {
+  const words = new LastWords();
+  const label = prefix ? `[rank ${rank}] ` : undefined;
+  const errors = stderr ?? process.stderr;
+  if (child.stderr) forward(child.stderr, { to: errors, prefix: label, words });
+  if (child.stdout) {
+    const to = rank === 0 ? (stdout ?? process.stdout) : errors;
+    forward(child.stdout, { to, prefix: rank === 0 ? undefined : label, words: undefined });
+  }
+  return words;
+}
+
+interface ChildEnd {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  readonly error: Error | undefined;
+  readonly atMs: number;
+}
+
+/** How long output may follow the exit: a grandchild can hold the pipes open for ever. */
+const drainMs = 200;
+
+const exitOf = (child: ChildProcess): Promise<ChildEnd> =>
+  new Promise((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid === undefined)
+        resolve({ code: undefined, signal: undefined, error, atMs: performance.now() });
+    });
+    child.on('exit', (code, signal) => {
+      const atMs = performance.now();
+      const end = { code: code ?? undefined, signal: signal ?? undefined, error: undefined, atMs };
+      const timer = setTimeout(() => resolve(end), drainMs);
+      child.on('close', () => {
+        clearTimeout(timer);
+        resolve(end);
+      });
+    });
+  });
+
+/** Collects what the rank says of itself; the result is asked for when it has ended. */
+function readReport(pipe: Readable | null): () => string | undefined {
+  let text = '';
+  pipe?.setEncoding('utf8');
+  pipe?.on('data', (chunk: string) => {
+    text = (text + chunk).slice(0, 8192);
+  });
+  pipe?.on('error', () => {});
+  return () => {
+    const [line] = text.split('\n');
+    if (line === undefined || line === '') return undefined;
+    try {
+      return (JSON.parse(line) as FailureReport).message;
+    } catch {
+      return undefined;
+    }
+  };
+}

@@ -1,0 +1,230 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { admit, Refusal, type Secret } from './auth.js';
+import { Collectives } from './collectives.js';
+import { Connection } from './connection.js';
+import { encodeFrames } from './frames.js';
+import { PauseAwareClock } from './heartbeat.js';
+import { listenAt } from './listen.js';
+import type { Meeting } from './meeting.js';
+import { type Failure, type Request, requestSchema } from './messages.js';
+import { Roster, type Seat, seconds } from './roster.js';
+import { Store } from './store.js';
+
+export interface ServerOptions {
+  readonly size: number;
+  readonly secret: Secret;
+  readonly meeting: Meeting;
+  readonly expectedHosts: readonly string[] | undefined;
+  /** How long ranks may take to join. */
+  readonly timeoutMs: number;
+  readonly heartbeatMs: number;
+  /** Silence after which a rank counts as lost. */
+  readonly silenceMs: number;
+}
+
+/** Connections that have not proved themselves; when there are more, the oldest goes. */
+const mostStrangers = 1024;
+const handshakeMs = 10_000;
+
+/**
+ * The rendezvous, run by rank 0. It admits ranks, then serves collectives and the store until all have
+ * said goodbye. The first failure is told to everyone and ends the job; strangers never do.
+ */
+export class RendezvousServer {
+  readonly #server: Server;
+  readonly #options: ServerOptions;
+  readonly #roster: Roster;
+  readonly #collectives: Collectives;
+  readonly #store: Store;
+  readonly #strangers = new Set<Connection>();
+  readonly #refusals: string[] = [];
+  readonly #clock: PauseAwareClock;
+  readonly #joinTimer: NodeJS.Timeout;
+  #failure: Failure | undefined;
+  #closing = false;
+
+  static async open(options: ServerOptions): Promise<RendezvousServer> {
+    return new RendezvousServer(await listenAt(options.meeting), options);
+  }
+
+  private constructor(server: Server, options: ServerOptions) {
+    this.#server = server;
+    this.#options = options;
+    this.#roster = new Roster(options.size, options.expectedHosts);
+    const send = (rank: number, frames: Buffer) =>
+      this.#roster.at(rank)?.connection.sendEncoded(frames);
+    this.#collectives = new Collectives(this.#roster, send);
+    this.#store = new Store(this.#roster, send);
+    this.#joinTimer = setTimeout(() => this.#failJoin(), options.timeoutMs);
+    this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
+    server.on('connection', (socket) => void this.#meet(socket));
+    server.on('error', () => {}); // accept failed (no file descriptors): the rank will try again
+  }
+
+  /** Where it listens, after the choice of a port. */
+  get address(): AddressInfo {
+    return this.#server.address() as AddressInfo;
+  }
+
+  /**
+   * Waits until every rank has said goodbye, the job has failed, or `timeoutMs` has passed; then closes.
+   * Ranks that stay behind are told that rank 0 left in order.
+   */
+  async close(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    const waiting = () => !this.#roster.allLeft && this.#failure === undefined;
+    while (waiting() && performance.now() < deadline) await sleep(5);
+    this.#closing = true;
+    clearTimeout(this.#joinTimer);
+    this.#clock.stop();
+    this.#collectives.close();
+    this.#store.close();
+    this.#server.close();
+    for (const stranger of this.#strangers) stranger.destroy();
+    const bye = encodeFrames({ t: 'bye' });
+    await Promise.all(
+      this.#roster.seats.map(({ connection }) => {
+        connection.sendEncoded(bye);
+        return connection.end();
+      }),
+    );
+  }
+
+  async #meet(socket: Socket): Promise<void> {
+    const connection = new Connection(socket);
+    this.#strangers.add(connection);
+    if (this.#strangers.size > mostStrangers) {
+      const [oldest] = this.#strangers;
+      oldest?.destroy();
+    }
+    try {
+      await admit(connection, this.#options.secret, handshakeMs);
+      this.#join(connection, requestSchema.parse(await connection.receive(handshakeMs)));
+    } catch (error) {
+      const why = error instanceof Refusal ? error.message : 'it does not speak as a rank';
+      this.#remember(`a connection from ${connection.peer} (${why})`);
+      await connection.end();
+    } finally {
+      this.#strangers.delete(connection);
+    }
+  }
+
+  /** The last few refusals are told when ranks are missing: they are often the missing ranks. */
+  #remember(refusal: string): void {
+    this.#refusals.push(refusal);
+    if (this.#refusals.length > 5) this.#refusals.shift();
+  }
+
+  #join(connection: Connection, request: Request): void {
+    if (request.t !== 'join') throw new Error('it did not join first');
+    const { member, size } = request;
+    const here = `rank ${member.rank} on host ${member.host} (pid ${member.pid})`;
+    if (this.#failure === undefined && (size !== this.#roster.size || member.rank >= size)) {
+      this.#abort({
+        code: 'LAUNCHER_CONFLICT',
+        message: `${here} believes in a world of ${size}, rank 0 in one of ${this.#roster.size}`,
+      });
+    } else if (this.#failure === undefined && this.#roster.at(member.rank) !== undefined) {
+      const first = this.#roster.name(member.rank);
+      this.#abort({
+        code: 'LAUNCHER_CONFLICT',
+        message: `two processes are rank ${member.rank}: ${first}, and ${here}`,
+        hint: 'Ranks must differ: was the program started twice, or under a launcher that set the same rank?',
+      });
+    }
+    if (this.#failure !== undefined) {
+      connection.send({ t: 'abort', failure: this.#failure });
+      void connection.end();
+      return;
+    }
+    const seat = this.#roster.seat(member, connection);
+    if (this.#roster.full) {
+      clearTimeout(this.#joinTimer);
+      this.#broadcast({ t: 'welcome', members: this.#roster.members });
+    }
+    connection.handle({
+      message: (message) => this.#serve(seat, requestSchema.parse(message)),
+      closed: (error) => this.#lost(seat, error),
+    });
+  }
+
+  #serve(seat: Seat, request: Request): void {
+    const { rank } = seat.member;
+    if (request.t === 'beat') return;
+    if (this.#failure !== undefined && request.t !== 'fail') return; // the abort is on its way
+    switch (request.t) {
+      case 'collect':
+        this.#collectives.contribute(rank, request);
+        break;
+      case 'put':
+        this.#store.put(rank, request);
+        break;
+      case 'get':
+        this.#store.get(rank, request);
+        break;
+      case 'note':
+        this.#roster.did(rank, request.text);
+        break;
+      case 'fail': {
+        const message = `${this.#roster.name(rank)} failed: ${request.failure.message}`;
+        this.#abort({ ...request.failure, message, rank });
+        seat.connection.send({ t: 'done', op: request.op });
+        break;
+      }
+      case 'bye':
+        seat.left = true;
+        this.#collectives.leave(rank);
+        break;
+      case 'join':
+        throw new Error('it joined twice');
+    }
+  }
+
+  #lost(seat: Seat, error: Error | undefined): void {
+    if (seat.left || this.#closing) return;
+    const why = error === undefined ? 'its connection closed without a goodbye' : error.message;
+    this.#abort({
+      code: 'PEER_LOST',
+      message: `${this.#roster.name(seat.member.rank)} was lost: ${why}; it last ${seat.doing}`,
+      rank: seat.member.rank,
+    });
+  }
+
+  #failJoin(): void {
+    const absent = this.#roster.absent();
+    const joined = this.#roster.size - absent.length;
+    const refused = this.#refusals.length > 0 ? `; refused ${this.#refusals.join(', ')}` : '';
+    this.#abort({
+      code: 'TIMEOUT',
+      message:
+        `${joined} of ${this.#roster.size} ranks joined within ${seconds(this.#options.timeoutMs)}; ` +
+        `missing: ${absent.length > 0 ? this.#roster.describe(absent) : 'none'}${refused}`,
+    });
+  }
+
+  /** The first failure wins: what follows is its consequence. */
+  #abort(failure: Failure): void {
+    if (this.#failure !== undefined || this.#closing) return;
+    this.#failure = failure;
+    clearTimeout(this.#joinTimer);
+    this.#collectives.close();
+    this.#store.close();
+    this.#broadcast({ t: 'abort', failure });
+  }
+
+  #broadcast(message: object): void {
+    const frames = encodeFrames(message);
+    for (const { connection } of this.#roster.seats) connection.sendEncoded(frames);
+  }
+
+  #beat(silentSinceMs: (connection: Connection) => number): void {
+    this.#broadcast({ t: 'beat' });
+    for (const seat of this.#roster.seats) {
+      const silent = silentSinceMs(seat.connection);
+      if (!seat.left && silent > this.#options.silenceMs) {
+        this.#lost(seat, new Error(`it has been silent for ${seconds(silent)}`));
+      }
+    }
+  }
+}

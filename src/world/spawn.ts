@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { Writable } from 'node:stream';
+import { WeftError } from '../errors.js';
+import { firstFailure, type Outcome, type RankExit } from './outcome.js';
+import { pinPlan } from './pinning.js';
+import { type RankChild, startRank } from './rank-child.js';
+import { listenFd, reportFd } from './rank-process.js';
+import { randomToken } from './token.js';
+
+export interface SpawnOptions {
+  readonly ranks: number;
+  /** Started directly, without a shell; it must become the rank itself (`exec`), not start it. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** `auto` gives each rank its share of the cores, when there are enough. */
+  readonly pin?: 'auto' | 'none';
+  /** Show the stdout of all ranks, and put the rank before each line of stderr. */
+  readonly prefix?: boolean;
+  /** How long ranks have between SIGTERM and SIGKILL. Default 2 s. */
+  readonly graceMs?: number;
+  /** Where rank 0's stdout goes; default: this process's own, untouched. */
+  readonly stdout?: Writable;
+  /** Where stderr goes; default: this process's own. */
+  readonly stderr?: Writable;
+  /** The loopback address of the rendezvous. */
+  readonly host?: '127.0.0.1' | '::1';
+}
+
+export interface LocalJob {
+  readonly pids: readonly number[];
+  /** Resolves when every rank is gone. Never rejects. */
+  readonly done: Promise<Outcome>;
+  /** SIGTERM, grace, SIGKILL; resolves with `done`. */
+  stop(): Promise<Outcome>;
+}
+
+/** After the first failure: time for its true cause to be seen before the rest is ended. */
+const settleMs = 100;
+const userSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Starts ranks on this host and waits for them. If one fails the rest is ended; if this process dies, in
+ * any way, the kernel ends the ranks. SIGINT, SIGTERM and SIGHUP to this process end the job (a second one
+ * at once) and are told in the outcome: what to do then is the caller's choice.
+ */
+export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
+  if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
+    throw new TypeError(`ranks must be a whole number above 0, not ${options.ranks}`);
+  }
+  const cores = pinPlan(options.pin ?? 'auto', options.ranks);
+  // The socket listens before any rank exists, and rank 0 inherits it: no port is free for others to take.
+  const server = await listen(options.host ?? '127.0.0.1');
+  const job = new Job(options, server, cores);
+  return { pids: job.pids, done: job.done, stop: () => job.stop() };
+}
+
+const listen = (host: string): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host, port: 0, backlog: 4096 }, () => resolve(server));
+  });
+
+/** Node has no public name for it, but this one is as old as `listen({ fd })`. */
+function descriptorOf(server: Server): number {
+  const fd = (server as unknown as { _handle?: { fd?: number } })._handle?.fd;
+  if (fd !== undefined && fd >= 0) return fd;
+  throw new WeftError(
+    'UNSUPPORTED',
+    'this Node does not show the descriptor of a listening socket',
+  );
+}
+
+class Job {
+  readonly done: Promise<Outcome>;
+  readonly #options: SpawnOptions;
+  readonly #children: RankChild[] = [];
+  readonly #exits: RankExit[] = [];
+  readonly #onSignal = (signal: NodeJS.Signals) => this.#interrupt(signal);
+  #stopping = false;
+  #interrupted: NodeJS.Signals | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: SpawnOptions, server: Server, cores: number[][] | undefined) {
+    this.#options = options;
+    for (const signal of userSignals) process.on(signal, this.#onSignal);
+    const common = { ...process.env, ...options.env, ...jobVariables(options, server) };
+    try {
+      for (let rank = 0; rank < options.ranks; rank += 1) {
+        this.#start(rank, { ...common, WEFT_CORES: (cores?.[rank] ?? []).join(',') }, server);
+        // Rank 0 has its copy; ours must not accept, and in this same turn it cannot have.
+        if (rank === 0) server.close();
+      }
+    } catch (error) {
+      this.#signalAll('SIGKILL');
+      this.#ignoreSignals();
+      throw error;
+    }
+    this.done = Promise.all(this.#children.map((child) => this.#watch(child))).then(() =>
+      this.#conclude(),
+    );
+  }
+
+  get pids(): number[] {
+    return this.#children.flatMap((child) => child.process.pid ?? []);
+  }
+
+  stop(): Promise<Outcome> {
+    if (!this.#stopping && this.#exits.length < this.#options.ranks) {
+      this.#stopping = true;
+      this.#signalAll('SIGTERM');
+      this.#killTimer = setTimeout(() => this.#signalAll('SIGKILL'), this.#options.graceMs ?? 2000);
+    }
+    return this.done;
+  }
+
+  #start(rank: number, env: NodeJS.ProcessEnv, server: Server): void {
+    const { command, args = [], prefix = false, stdout, stderr } = this.#options;
+    this.#children.push(
+      startRank({
+        rank,
+        command,
+        args,
+        env: {
+          ...env,
+          WEFT_RANK: String(rank),
+          WEFT_LISTEN_FD: rank === 0 ? String(listenFd) : undefined,
+        },
+        prefix,
+        stdout,
+        stderr,
+        listenFd: rank === 0 ? descriptorOf(server) : undefined,
+      }),
+    );
+  }
+
+  async #watch(child: RankChild): Promise<void> {
+    const exit = await child.ended;
+    this.#exits.push({ ...exit, afterStop: this.#stopping });
+    if (exit.exitCode === 0 || this.#stopping) return;
+    if (exit.signal === 'SIGINT') this.#interrupted ??= 'SIGINT'; // Ctrl-C may reach a rank before us
+    setTimeout(() => this.stop(), settleMs);
+  }
+
+  #conclude(): Outcome {
+    clearTimeout(this.#killTimer);
+    this.#ignoreSignals();
+    const failure = firstFailure([...this.#exits].sort((a, b) => a.atMs - b.atMs));
+    return {
+      ok: failure === undefined && this.#interrupted === undefined,
+      failure,
+      interrupted: this.#interrupted,
+      exits: [...this.#exits].sort((a, b) => a.rank - b.rank),
+    };
+  }
+
+  #ignoreSignals(): void {
+    for (const signal of userSignals) process.off(signal, this.#onSignal);
+  }
+
+  #interrupt(signal: NodeJS.Signals): void {
+    if (this.#interrupted !== undefined && this.#stopping) {
+      this.#signalAll('SIGKILL'); // asked twice: no more grace
+      return;
+    }
+    this.#interrupted = signal;
+    void this.stop();
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    for (const child of this.#children) {
+      child.process.kill(signal);
+      // A stopped process sees SIGTERM only when it continues.
+      if (signal === 'SIGTERM') child.process.kill('SIGCONT');
+    }
+  }
+}
+
+function jobVariables({ ranks }: SpawnOptions, server: Server): Record<string, string> {
+  const { address, family, port } = server.address() as AddressInfo;
+  return {
+    WEFT_SIZE: String(ranks),
+    WEFT_MASTER: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    WEFT_JOB: randomUUID(),
+    WEFT_TOKEN: randomToken(),
+    WEFT_PARENT: String(process.pid),
+    WEFT_REPORT_FD: String(reportFd),
+  };
+}

@@ -1,0 +1,208 @@
+import { networkInterfaces } from 'node:os';
+import { WeftError } from '../errors.js';
+import {
+  type Environment,
+  type IdentifyOptions,
+  type Identity,
+  identify,
+  type Launcher,
+} from './identity.js';
+import { planMeeting } from './meeting.js';
+import type { Member } from './messages.js';
+import { ancestors, describeSelf } from './process-facts.js';
+import { enterRank, reportFailure } from './rank-process.js';
+import { RendezvousClient } from './rendezvous-client.js';
+import { RendezvousServer } from './rendezvous-server.js';
+import { chooseToken } from './token.js';
+
+export interface WorldOptions {
+  /** Deadline of this operation; the world's own when absent. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface OpenWorldOptions extends Pick<IdentifyOptions, 'ranks' | 'launcher'> {
+  /** Default: this process's environment. */
+  env?: Environment;
+  /** The interface on which rank 0 listens when there are several hosts. */
+  iface?: string;
+  tokenFile?: string;
+  /** For joining, and for each operation that names none. Default 60 s. */
+  timeoutMs?: number;
+  /** How often ranks show that they live. Default 2 s. */
+  heartbeatMs?: number;
+  /** How long a rank may be silent, stopped or swapped out, before it counts as lost. Default 30 s. */
+  silenceMs?: number;
+  /** Gives up joining. */
+  signal?: AbortSignal;
+}
+
+/** The ranks of one job, and their line to each other. The n-th call of a name on every rank belong together. */
+export interface World extends AsyncDisposable {
+  readonly rank: number;
+  readonly size: number;
+  readonly localRank: number;
+  readonly localSize: number;
+  readonly launcher: Launcher;
+  /** By rank. Two ranks share memory if `bootId` and `netns` are equal. */
+  readonly members: readonly Member[];
+  /** The host of each rank. */
+  readonly hosts: readonly string[];
+  /** False when the token was derived from the launcher's ids: anyone who can read those could join. */
+  readonly authenticated: boolean;
+  /** Aborts when any rank fails; its reason is a WeftError naming the first failing rank. */
+  readonly signal: AbortSignal;
+  /** Every rank's value, on every rank. */
+  allgather<T>(name: string, value: T, options?: WorldOptions): Promise<T[]>;
+  /** Resolves when every rank has come. */
+  barrier(name: string, options?: WorldOptions): Promise<void>;
+  /** Every rank's value, on rank 0 only; the others do not wait for each other. */
+  gather<T>(name: string, value: T, options?: WorldOptions): Promise<T[] | undefined>;
+  /** Rank 0's value, on every rank. */
+  broadcast<T>(name: string, value: T, options?: WorldOptions): Promise<T>;
+  put(key: string, value: unknown, options?: WorldOptions): Promise<void>;
+  /** Waits until some rank has put it. */
+  get<T>(key: string, options?: WorldOptions): Promise<T>;
+  /** Says what this rank is doing, for the message that names it when others miss it. */
+  note(text: string): void;
+  /** Tells every rank why this one gives up; all their signals abort. */
+  fail(error: unknown): Promise<void>;
+  /** Says goodbye. Closing first is no failure; rank 0 stays until all have left or `timeoutMs` has passed. */
+  close(): Promise<void>;
+}
+
+/** Joins the job that the environment describes, or makes a world of one. */
+export async function openWorld(options: OpenWorldOptions = {}): Promise<World> {
+  const env = options.env ?? process.env;
+  enterRank(env);
+  const identity = identify(env, { ...options, ancestors });
+  const { token, authenticated } = chooseToken(env, identity, options.tokenFile);
+  const meeting = planMeeting(identity, { ...options, env, interfaces: networkInterfaces() });
+  const shared = {
+    size: identity.size,
+    secret: { token, jobId: identity.jobId },
+    timeoutMs: options.timeoutMs ?? 60_000,
+    heartbeatMs: options.heartbeatMs ?? 2000,
+    silenceMs: options.silenceMs ?? 30_000,
+  };
+  const server =
+    identity.rank === 0
+      ? await RendezvousServer.open({ ...shared, meeting, expectedHosts: identity.expectedHosts })
+      : undefined;
+  try {
+    const client = await RendezvousClient.join({
+      ...shared,
+      hosts: server === undefined ? meeting.connectHosts : [reachable(server.address.address)],
+      ports: server === undefined ? meeting.ports : [server.address.port],
+      member: describeSelf(identity),
+      signal: options.signal,
+    });
+    return new JoinedWorld(identity, authenticated, client, server, shared.timeoutMs);
+  } catch (error) {
+    await server?.close(0);
+    reportFailure(env, error);
+    throw error;
+  }
+}
+
+/** How rank 0 reaches its own server. */
+const reachable = (address: string): string =>
+  address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+
+class JoinedWorld implements World {
+  readonly rank: number;
+  readonly size: number;
+  readonly localRank: number;
+  readonly localSize: number;
+  readonly launcher: Launcher;
+  readonly members: readonly Member[];
+  readonly hosts: readonly string[];
+  readonly authenticated: boolean;
+  readonly signal: AbortSignal;
+  readonly #client: RendezvousClient;
+  readonly #server: RendezvousServer | undefined;
+  readonly #timeoutMs: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    identity: Identity,
+    authenticated: boolean,
+    client: RendezvousClient,
+    server: RendezvousServer | undefined,
+    timeoutMs: number,
+  ) {
+    this.rank = identity.rank;
+    this.size = identity.size;
+    this.localRank = identity.localRank;
+    this.localSize = identity.localSize;
+    this.launcher = identity.launcher;
+    this.authenticated = authenticated;
+    this.members = client.members;
+    this.hosts = client.members.map((member) => member.host);
+    this.signal = client.signal;
+    this.#client = client;
+    this.#server = server;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async allgather<T>(name: string, value: T, options?: WorldOptions): Promise<T[]> {
+    return this.#inOrder(await this.#client.collect('allgather', name, value, this.#call(options)));
+  }
+
+  async barrier(name: string, options?: WorldOptions): Promise<void> {
+    await this.#client.collect('barrier', name, null, this.#call(options));
+  }
+
+  async gather<T>(name: string, value: T, options?: WorldOptions): Promise<T[] | undefined> {
+    const values = await this.#client.collect('gather', name, value, this.#call(options));
+    return this.rank === 0 ? this.#inOrder(values) : undefined;
+  }
+
+  async broadcast<T>(name: string, value: T, options?: WorldOptions): Promise<T> {
+    const mine = this.rank === 0 ? value : null;
+    const values = await this.#client.collect('broadcast', name, mine, this.#call(options));
+    return values.get(0) as T;
+  }
+
+  put(key: string, value: unknown, options?: WorldOptions): Promise<void> {
+    return this.#client.put(key, value, this.#call(options));
+  }
+
+  async get<T>(key: string, options?: WorldOptions): Promise<T> {
+    return (await this.#client.get(key, this.#call(options))) as T;
+  }
+
+  note(text: string): void {
+    this.#client.note(text);
+  }
+
+  async fail(error: unknown): Promise<void> {
+    // The world's own abort comes back as this error: the first failing rank has been named already.
+    if (this.signal.aborted) return;
+    reportFailure(process.env, error);
+    const message = error instanceof Error ? error.message : String(error);
+    const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
+    const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
+    await this.#client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      await this.#client.close();
+      await this.#server?.close(this.#timeoutMs);
+    })();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #call(options: WorldOptions = {}) {
+    return { timeoutMs: options.timeoutMs ?? this.#timeoutMs, signal: options.signal };
+  }
+
+  #inOrder<T>(values: Map<number, unknown>): T[] {
+    return Array.from({ length: this.size }, (_, rank) => values.get(rank) as T);
+  }
+}

@@ -1,0 +1,62 @@
+import type {
+  Channel,
+  Fabric,
+  FabricBuffer,
+  FabricOptions,
+  RemoteRegion,
+} from '../../src/index.js';
+import { openFabric } from '../../src/index.js';
+
+/** Two ranks in one process, connected over `channels` channels, each with a buffer the other knows. */
+export interface Pair extends AsyncDisposable {
+  readonly fabrics: readonly [Fabric, Fabric];
+  /** The path from rank 0 to rank 1 and back. */
+  readonly a: Channel;
+  readonly b: Channel;
+  readonly source: FabricBuffer;
+  readonly target: FabricBuffer;
+  /** Rank 1's `target` as rank 0 reaches it, and rank 0's `source` as rank 1 does. */
+  readonly remoteTarget: RemoteRegion;
+  readonly remoteSource: RemoteRegion;
+}
+
+export interface ProviderCase {
+  readonly name: string;
+  readonly options: FabricOptions;
+}
+
+const software = ['shm', 'tcp', 'net', 'sockets'];
+
+/** Every provider through the same suite, and again behaving as RDMA hardware does. */
+export const providers: ProviderCase[] = [
+  ...software.map((provider) => ({ name: provider, options: { provider } })),
+  ...software.map((provider) => ({
+    name: `${provider} with provider keys and virtual addresses`,
+    options: { provider, basicRegistration: true },
+  })),
+];
+
+export async function connectPair(
+  options: FabricOptions,
+  bytes: number,
+  channels = 1,
+): Promise<Pair> {
+  const wanted = { ...options, channels };
+  const fabrics = [await openFabric(wanted), await openFabric(wanted)] as const;
+  const everyone = fabrics.map((fabric) => fabric.addresses);
+  for (const [rank, fabric] of fabrics.entries()) fabric.connect(rank, everyone);
+  const source = fabrics[0].allocate(bytes);
+  const target = fabrics[1].allocate(bytes);
+  return {
+    fabrics,
+    a: fabrics[0].channel(1),
+    b: fabrics[1].channel(0),
+    source,
+    target,
+    remoteTarget: fabrics[0].remote(target.describe()),
+    remoteSource: fabrics[1].remote(source.describe()),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(fabrics.map((fabric) => fabric.close()));
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  allowedLineRateGbps,
+  boundOfTraffic,
+  loadOfPlans,
+  loadOfTraffic,
+} from '../../src/plan/bound.js';
+import { allToAllMatrixTraffic, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
+import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
+import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
+import { multi, roundRobin, single } from '../../src/plan/strategies.js';
+import { writePlan } from '../../src/plan/write-plan.js';
+import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic, ranksOf } from './arbitrary.js';
+
+const nics = (count: number, lineRateGbps?: number) =>
+  Array.from({ length: count }, (_, i) => ({ nic: `nic${i}`, lineRateGbps }));
+
+describe('the bound', () => {
+  const bytes = 1_000_000;
+
+  test('of a write is its bytes at the line rate', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes });
+    expect(boundOfTraffic(traffic, single, nics(1, 100))).toEqual({
+      nanoseconds: 80_000,
+      fraction: 1,
+    });
+  });
+
+  test('of a split write is a quarter of that on four NICs', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes: 1_024_000 });
+    expect(boundOfTraffic(traffic, multi, nics(4, 100)).nanoseconds).toBe(20_480);
+  });
+
+  test('of round-robin to 3 targets over 4 NICs is 75 % of them', () => {
+    const traffic = oneToEachTraffic({ world: 4, from: 0, bytes });
+    const bound = boundOfTraffic(traffic, roundRobin, nics(4, 100));
+    expect(bound).toEqual({ nanoseconds: 80_000, fraction: 0.75 });
+  });
+
+  test('of ping-pong is both ways, one after the other', () => {
+    const traffic = pingPongTraffic({ world: 2, a: 0, b: 1, bytes });
+    expect(boundOfTraffic(traffic, single, nics(1, 100))).toEqual({
+      nanoseconds: 160_000,
+      fraction: 0.5,
+    });
+  });
+
+  test('of all-to-all counts each direction on its own', () => {
+    const traffic = allToAllTraffic({ world: 4, bytes });
+    const bound = boundOfTraffic(traffic, single, nics(4, 100));
+    expect(bound).toEqual({ nanoseconds: 240_000, fraction: 1 });
+  });
+
+  test('follows the receiver where it is the busier one', () => {
+    const matrix = [
+      [0, 0, 1000],
+      [0, 0, 1000],
+      [0, 0, 0],
+    ];
+    const bound = boundOfTraffic(allToAllMatrixTraffic({ matrix }), single, nics(1, 1));
+    expect(bound.nanoseconds).toBe(16_000);
+  });
+
+  test('follows the slowest NIC', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes: 1280 });
+    const links = [{ lineRateGbps: 100 }, { lineRateGbps: 10 }];
+    expect(boundOfTraffic(traffic, multi, links).nanoseconds).toBe((640 * 8) / 10);
+  });
+
+  test('adds up channels that share a NIC', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes });
+    const shared = [0, 1].map(() => ({ nic: 'eth0', lineRateGbps: 100 }));
+    const bound = boundOfTraffic(traffic, multi, shared);
+    expect(bound).toEqual({ nanoseconds: 80_000, fraction: 1 });
+  });
+
+  test('is unknown without a line rate, but the fraction is not', () => {
+    const traffic = oneToEachTraffic({ world: 4, from: 0, bytes });
+    const bound = boundOfTraffic(traffic, roundRobin, nics(4));
+    expect(bound).toEqual({ nanoseconds: undefined, fraction: 0.75 });
+  });
+
+  test('needs no line rate of a channel that carries nothing', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes });
+    const links = [{ lineRateGbps: 100 }, {}];
+    expect(boundOfTraffic(traffic, single, links).nanoseconds).toBe(80_000);
+  });
+
+  test('of nothing is no time and no fraction', () => {
+    const traffic = allToAllTraffic({ world: 1, bytes });
+    const bound = boundOfTraffic(traffic, single, nics(1, 100));
+    expect(bound).toEqual({ nanoseconds: 0, fraction: undefined });
+  });
+
+  test('in a world of 512 ranks and 16 channels has the bytes of 511 peers', () => {
+    const traffic = allToAllTraffic({ world: 512, bytes: 16 * 1024 });
+    const bound = boundOfTraffic(traffic, multi, nics(16, 100));
+    expect(bound.nanoseconds).toBeCloseTo((511 * 1024 * 8) / 100);
+  });
+});
+
+describe('the load', () => {
+  test('from plans is the load from the traffic', () => {
+    const property = fc.property(
+      arbitraryTraffic(12, 3000),
+      arbitraryStrategy,
+      arbitraryChannels,
+      (traffic, strategy, channels) => {
+        const plans = ranksOf(traffic).map((rank) =>
+          writePlan(traffic, { rank, strategy, channels }),
+        );
+        expect(loadOfPlans(plans)).toEqual(loadOfTraffic(traffic, strategy, channels));
+      },
+    );
+    fc.assert(property);
+  });
+
+  test('of ping-pong plans is sequential', () => {
+    const plans = [0, 1].map((rank) => pingPong({ rank, world: 2, a: 0, b: 1, bytes: 9 }));
+    const traffic = pingPongTraffic({ world: 2, a: 0, b: 1, bytes: 9 });
+    expect(loadOfPlans(plans)).toEqual(loadOfTraffic(traffic, single, 1));
+  });
+});
+
+describe('the allowed line rate', () => {
+  test('of Single is one channel’s', () => {
+    expect(allowedLineRateGbps(single, nics(4, 100))).toBe(100);
+  });
+
+  test('of RoundRobin is all channels’, used or not', () => {
+    expect(allowedLineRateGbps(roundRobin, nics(4, 100))).toBe(400);
+  });
+
+  test('is unknown when one of them is', () => {
+    expect(allowedLineRateGbps(multi, [{ lineRateGbps: 100 }, {}])).toBeUndefined();
+  });
+});

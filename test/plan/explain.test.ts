@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explain } from '../../src/plan/explain.js';
+import { allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
+import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
+import { pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
+import { multi, roundRobin, single } from '../../src/plan/strategies.js';
+import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic } from './arbitrary.js';
+
+const links = (count: number, lineRateGbps?: number) =>
+  Array.from({ length: count }, () => ({ lineRateGbps }));
+const toThree = oneToEachTraffic({ world: 4, from: 0, bytes: 4 * 2 ** 20 });
+
+describe('an explanation', () => {
+  test('draws who writes what to whom on which channel, and the bound', () => {
+    expect(explain({ traffic: toThree, strategy: roundRobin, links: links(4, 100) })).toBe(
+      `one-to-each · RoundRobin: each buffer on channel (peer + rank) % channels
+4 ranks · 4 channels · chunks of 1M, at most 16 in flight per channel
+
+  rank 0 ─┬─ 4M ─ ch1 ─▶ rank 1  slot 0  at +0  4 chunks
+          ├─ 4M ─ ch2 ─▶ rank 2  slot 0  at +0  4 chunks
+          └─ 4M ─ ch3 ─▶ rank 3  slot 0  at +0  4 chunks
+
+  channel      out       in   of the rank that is busiest on it
+        0        0        0
+        1       4M       4M   ████████████████████████
+        2       4M       4M   ████████████████████████
+        3       4M       4M   ████████████████████████
+
+  arrivals  3 ranks count 4 each
+  bound     335.54 us at best
+            75.0 % of the 4 channels it may use (400 Gbps)
+`,
+    );
+  });
+
+  test('names the channels a block is split over', () => {
+    const text = explain({ traffic: toThree, strategy: multi, links: links(4, 100) });
+    expect(text).toContain('4M ─ ch0-3 ─▶ rank 1  slots 0-3  at +0  4 chunks');
+  });
+
+  test('says that the bound is not known without line rates', () => {
+    const text = explain({ traffic: toThree, strategy: roundRobin, links: links(4) });
+    expect(text).toContain('bound     not known: no line rate');
+  });
+
+  test('says that ping-pong goes one way at a time', () => {
+    const traffic = pingPongTraffic({ world: 2, a: 0, b: 1, bytes: 8 });
+    const text = explain({ traffic, strategy: single, links: links(1, 100) });
+    expect(text).toContain('each message starts when the one before it has arrived');
+  });
+
+  test('counts what it does not draw in a big world', () => {
+    const traffic = allToAllTraffic({ world: 512, bytes: 1000 });
+    const text = explain({ traffic, strategy: single, links: links(1, 100) });
+    expect(text).toContain('⋮ 506 more blocks');
+    expect(text).toContain('⋮ 509 more ranks send in the same way');
+  });
+
+  test('of a lone rank says that nothing is sent', () => {
+    const traffic = allToAllTraffic({ world: 1, bytes: 1000 });
+    const text = explain({ traffic, strategy: single, links: links(1, 100) });
+    expect(text).toContain('nothing is sent');
+    expect(text).not.toContain('Infinity');
+  });
+
+  test('can do without Unicode', () => {
+    const text = explain({ traffic: toThree, strategy: multi, links: links(4, 9), unicode: false });
+    expect(text).toMatch(/^[ -~\n]+$/);
+  });
+
+  test('fits 80 columns', () => {
+    const property = fc.property(
+      arbitraryTraffic(64, 2 ** 41 - 1),
+      arbitraryStrategy,
+      arbitraryChannels,
+      fc.integer({ min: 4096, max: 2 ** 31 }),
+      (traffic, strategy, channels, chunkBytes) => {
+        const text = explain({ traffic, strategy, links: links(channels, 12.5), chunkBytes });
+        for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+      },
+    );
+    fc.assert(property, { numRuns: 200 });
+  });
+});

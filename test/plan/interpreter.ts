@@ -1,0 +1,192 @@
+import { chunkCount, type Plan, type PostStep, type Step } from '../../src/plan/plan.js';
+
+/** Deterministic numbers in [0, 1): the same seed gives the same schedule. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What rank `rank` has at `offset` of its source buffer: differs by rank and position. */
+export const sourceByte = (rank: number, offset: number): number =>
+  (Math.imul(rank + 1, 0x9e3779b1) ^ Math.imul(offset + 1, 0x85ebca6b)) >>> 24;
+
+interface Chunk {
+  readonly step: number;
+  readonly from: RankState;
+  readonly post: PostStep;
+  readonly offset: number;
+  readonly bytes: number;
+  delivered: boolean;
+}
+
+interface RankState {
+  readonly plan: Plan;
+  readonly target: Uint8Array;
+  /** How often each byte of the target was written. */
+  readonly writes: Uint32Array;
+  /** Cumulative over iterations, as the executor counts. */
+  readonly arrivals: Map<string, number>;
+  /** Per channel, outgoing chunks and posted receives apart. */
+  readonly inFlight: { out: number[]; in: number[] };
+  iteration: number;
+  issued: number[];
+  finished: number[];
+}
+
+/**
+ * Executes the plans of all ranks as a fabric without any order would: at every turn one thing that
+ * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender. Ranks run
+ * into the next iteration without waiting for each other. Sends between two ranks on one channel
+ * match receives in posting order.
+ */
+export class Interpreter {
+  readonly ranks: RankState[];
+  readonly #random: () => number;
+  readonly #iterations: number;
+  readonly #flying: Chunk[] = [];
+  readonly #sent = new Map<string, Chunk[]>();
+  readonly #posted = new Map<string, Chunk[]>();
+
+  constructor(plans: readonly Plan[], seed: number, iterations: number) {
+    this.#random = randomFrom(seed);
+    this.#iterations = iterations;
+    this.ranks = plans.map((plan) => ({
+      plan,
+      target: new Uint8Array(plan.targetBytes),
+      writes: new Uint32Array(plan.targetBytes),
+      arrivals: new Map(),
+      inFlight: {
+        out: new Array<number>(plan.channels).fill(0),
+        in: new Array<number>(plan.channels).fill(0),
+      },
+      iteration: 0,
+      issued: plan.steps.map(() => 0),
+      finished: plan.steps.map(() => 0),
+    }));
+  }
+
+  /** Calls `onIteration` whenever a rank ends one; throws when nothing can happen any more. */
+  run(onIteration: (rank: RankState) => void = () => {}): void {
+    for (;;) {
+      for (const rank of this.ranks) this.#advance(rank, onIteration);
+      if (this.ranks.every((rank) => rank.iteration === this.#iterations)) break;
+      const choices = [...this.ranks.flatMap((rank) => this.#posts(rank)), ...this.#progress()];
+      if (choices.length === 0) throw new Error('deadlock');
+      choices[Math.floor(this.#random() * choices.length)]!();
+    }
+    if (this.#flying.length > 0) throw new Error('chunks are left in flight');
+  }
+
+  #isDone(rank: RankState, index: number): boolean {
+    const step = rank.plan.steps[index]!;
+    if (step.after.some((earlier) => !this.#isDone(rank, earlier))) return false;
+    const chunks = chunkCount(bytesOf(step), rank.plan.chunkBytes);
+    if (step.kind !== 'wait') return rank.finished[index] === chunks;
+    const arrived = rank.arrivals.get(`${step.source}/${step.slot}`) ?? 0;
+    return arrived >= chunks * (rank.iteration + 1);
+  }
+
+  #advance(rank: RankState, onIteration: (rank: RankState) => void): void {
+    while (rank.iteration < this.#iterations) {
+      if (!rank.plan.steps.every((_, index) => this.#isDone(rank, index))) return;
+      onIteration(rank);
+      rank.iteration++;
+      rank.issued = rank.plan.steps.map(() => 0);
+      rank.finished = rank.plan.steps.map(() => 0);
+    }
+  }
+
+  #posts(rank: RankState): (() => void)[] {
+    if (rank.iteration === this.#iterations) return [];
+    const { steps, chunkBytes, window } = rank.plan;
+    return steps.flatMap((post, step) => {
+      if (post.kind !== 'post') return [];
+      if (rank.issued[step] === chunkCount(post.local.bytes, chunkBytes)) return [];
+      if (rank.inFlight[sideOf(post)][post.channel]! >= window) return [];
+      if (post.after.some((earlier) => !this.#isDone(rank, earlier))) return [];
+      return [() => this.#issue(rank, post, step)];
+    });
+  }
+
+  #issue(rank: RankState, post: PostStep, step: number): void {
+    const offset = rank.issued[step]! * rank.plan.chunkBytes;
+    const bytes = Math.min(rank.plan.chunkBytes, post.local.bytes - offset);
+    const chunk: Chunk = { step, from: rank, post, offset, bytes, delivered: false };
+    rank.issued[step]!++;
+    rank.inFlight[sideOf(post)][post.channel]!++;
+    if (post.op === 'recv') queue(this.#posted, `${post.peer}>${rank.plan.rank}`).push(chunk);
+    else this.#flying.push(chunk);
+    if (post.op === 'send') queue(this.#sent, `${rank.plan.rank}>${post.peer}`).push(chunk);
+  }
+
+  #progress(): (() => void)[] {
+    const writes = this.#flying
+      .filter((chunk) => chunk.delivered || chunk.post.op === 'write')
+      .map((chunk) => () => (chunk.delivered ? this.#complete(chunk) : this.#deliver(chunk)));
+    const matches = [...this.#sent].flatMap(([pair, sent]) => {
+      const posted = queue(this.#posted, pair);
+      if (sent.length === 0 || posted.length === 0) return [];
+      return [() => this.#match(sent.shift()!, posted.shift()!)];
+    });
+    return [...writes, ...matches];
+  }
+
+  #deliver(chunk: Chunk): void {
+    const { post, from } = chunk;
+    if (post.op !== 'write') throw new Error('only writes are delivered so');
+    const peer = this.ranks[post.peer]!;
+    land(
+      peer,
+      post.remote.offset + chunk.offset,
+      from,
+      post.local.offset + chunk.offset,
+      chunk.bytes,
+    );
+    const key = `${from.plan.rank}/${post.slot}`;
+    peer.arrivals.set(key, (peer.arrivals.get(key) ?? 0) + 1);
+    chunk.delivered = true;
+  }
+
+  #match(sent: Chunk, posted: Chunk): void {
+    if (sent.bytes !== posted.bytes) throw new Error('a message and its receive differ in length');
+    const offset = posted.post.local.offset + posted.offset;
+    land(posted.from, offset, sent.from, sent.post.local.offset + sent.offset, sent.bytes);
+    sent.delivered = true;
+    posted.from.finished[posted.step]!++;
+    posted.from.inFlight.in[posted.post.channel]!--;
+  }
+
+  #complete(chunk: Chunk): void {
+    this.#flying.splice(this.#flying.indexOf(chunk), 1);
+    chunk.from.finished[chunk.step]!++;
+    chunk.from.inFlight.out[chunk.post.channel]!--;
+  }
+}
+
+const sideOf = (post: PostStep): 'in' | 'out' => (post.op === 'recv' ? 'in' : 'out');
+
+const bytesOf = (step: Step): number => {
+  if (step.kind === 'post') return step.local.bytes;
+  return step.kind === 'wait' ? step.bytes : step.from.bytes;
+};
+
+function queue(queues: Map<string, Chunk[]>, pair: string): Chunk[] {
+  const found = queues.get(pair) ?? [];
+  queues.set(pair, found);
+  return found;
+}
+
+function land(to: RankState, at: number, from: RankState, fromAt: number, bytes: number): void {
+  if (at + bytes > to.target.length) throw new Error('a chunk ends outside the target buffer');
+  if (fromAt + bytes > from.plan.sourceBytes)
+    throw new Error('a chunk ends outside the source buffer');
+  for (let i = 0; i < bytes; i++) {
+    to.target[at + i] = sourceByte(from.plan.rank, fromAt + i);
+    to.writes[at + i]!++;
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { formatCsv } from '../../src/results/formats/csv.js';
+import { formatRun, formats } from '../../src/results/formats/format-run.js';
+import { formatJson } from '../../src/results/formats/json.js';
+import { formatMarkdown } from '../../src/results/formats/markdown.js';
+import { wrap } from '../../src/results/formats/text.js';
+import { skippedRow } from '../../src/results/rows.js';
+import { runOf, sampleRow, writeRun } from './fixtures.js';
+
+describe('Markdown', () => {
+  test('is the reference’s table', () => {
+    const lines = formatMarkdown(runOf(writeRun().rows.slice(0, 2))).split('\n');
+    expect(lines.slice(2, 6)).toEqual([
+      '| Size |   Count | SinglePin (Gbps) | BusBW (%) | Lat (us) |',
+      '|-----:|--------:|-----------------:|----------:|---------:|',
+      '| 256K |   65536 |            31.52 |      31.5 |    66.54 |',
+      '|   4M | 1048576 |            86.24 |      86.2 |   389.09 |',
+    ]);
+  });
+
+  test('lists what was skipped', () => {
+    expect(formatMarkdown(writeRun())).toContain('- skipped SingleDMA, MultiDMA: no GPU here');
+  });
+
+  test('is not broken by a bar in a reason', () => {
+    const text = formatMarkdown(runOf([skippedRow({ column: 'A', reason: 'a|b\nc' })]));
+    expect(text).toContain('- skipped A: a\\|b c');
+  });
+});
+
+describe('CSV', () => {
+  const cells = (text: string) => text.split('\r\n').map((line) => line.split(','));
+
+  test('begins with the columns of the reference data', () => {
+    const [head, first] = cells(formatCsv(writeRun()));
+    const names = 'benchmark nodes config size_bytes count gbps busbw_pct lat_us'.split(' ');
+    expect(head!.slice(0, 8)).toEqual(names);
+    expect(first!.slice(0, 5)).toEqual(['write', '4', 'SinglePin', '262144', '65536']);
+    expect(first![7]).toBe('66.54');
+  });
+
+  test('has as many cells in every line', () => {
+    const widths = cells(formatCsv(writeRun()).trimEnd()).map((line) => line.length);
+    expect(new Set(widths).size).toBe(1);
+  });
+
+  test('leaves empty what is not known', () => {
+    const text = formatCsv(runOf([skippedRow({ column: 'A', reason: 'x' })]));
+    expect(text).toContain('write,4,A,,,,,,skipped,x');
+  });
+
+  test('quotes commas, quotes and line breaks', () => {
+    const text = formatCsv(runOf([skippedRow({ column: 'A', reason: 'no "big", fast\nGPU' })]));
+    expect(text).toContain(',"no ""big"", fast\nGPU",');
+  });
+});
+
+describe('JSON', () => {
+  test('is the run', () => expect(JSON.parse(formatJson(writeRun()))).toEqual(writeRun()));
+
+  test('keeps samples on one line', () => {
+    expect(formatJson(writeRun())).toContain('"samples": [66530, 66540, 66550],');
+  });
+});
+
+describe.each(formats)('%s', (format) => {
+  test('ends with a line break, even for a run without rows', () => {
+    expect(formatRun(runOf([]), format)).toMatch(/\n$/);
+  });
+
+  test('shows a measured column', () => {
+    const text = formatRun(runOf([sampleRow({ column: 'SinglePin', bytes: 64, us: 5 })]), format);
+    expect(text).toContain('SinglePin');
+  });
+});
+
+describe('wrapped text', () => {
+  test('is indented from the second line on', () => {
+    expect(wrap('one two three', 9)).toEqual(['one two', '  three']);
+  });
+
+  test('cuts a word that fits no line', () => {
+    expect(wrap('abcdefghij', 6)).toEqual(['abcdef', '  ghij']);
+  });
+});

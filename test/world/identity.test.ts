@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest';
+import { type Environment, identify } from '../../src/world/identity.js';
+
+// Environments as real launchers make them (Slurm 22.05, Open MPI 4.1, MPICH 4.0, torchrun 1.13).
+const batchScript: Environment = {
+  SLURM_JOB_ID: '5',
+  SLURM_JOB_NODELIST: 'node[1-2]',
+  SLURM_NTASKS: '4',
+  SLURM_NODEID: '0',
+  SLURM_PROCID: '0',
+  SLURM_LOCALID: '0',
+  SLURM_TASKS_PER_NODE: '2(x2)',
+};
+const salloc: Environment = {
+  SLURM_JOB_ID: '2',
+  SLURM_JOB_NODELIST: 'node[1-2]',
+  SLURM_NTASKS: '4',
+  SLURM_TASKS_PER_NODE: '2(x2)',
+};
+const step = (rank: number, size: number, nodes = 2): Environment => ({
+  SLURM_CLUSTER_NAME: 'c',
+  SLURM_JOB_ID: '5',
+  SLURM_STEP_ID: '1',
+  SLURM_PROCID: `${rank}`,
+  SLURM_LOCALID: `${rank % (size / nodes)}`,
+  SLURM_NODEID: `${Math.floor(rank / (size / nodes))}`,
+  SLURM_NTASKS: `${size}`,
+  SLURM_STEP_NUM_TASKS: `${size}`,
+  SLURM_STEP_NODELIST: nodes === 1 ? 'node1' : `node[1-${nodes}]`,
+  SLURM_STEP_TASKS_PER_NODE: nodes === 1 ? `${size}` : `${size / nodes}(x${nodes})`,
+});
+const openmpi = (rank: number, size: number, local = size): Environment => ({
+  OMPI_COMM_WORLD_RANK: `${rank}`,
+  OMPI_COMM_WORLD_SIZE: `${size}`,
+  OMPI_COMM_WORLD_LOCAL_RANK: `${rank % local}`,
+  OMPI_COMM_WORLD_LOCAL_SIZE: `${local}`,
+  OMPI_UNIVERSE_SIZE: '16',
+  PMIX_NAMESPACE: '567541761',
+  PMIX_RANK: `${rank}`,
+});
+const mpich = (rank: number, size: number, local = size): Environment => ({
+  PMI_RANK: `${rank}`,
+  PMI_SIZE: `${size}`,
+  PMI_FD: '8',
+  MPI_LOCALRANKID: `${rank % local}`,
+  MPI_LOCALNRANKS: `${local}`,
+});
+const torchrun = (rank: number, size: number, local = size): Environment => ({
+  RANK: `${rank}`,
+  WORLD_SIZE: `${size}`,
+  LOCAL_RANK: `${rank % local}`,
+  LOCAL_WORLD_SIZE: `${local}`,
+  GROUP_RANK: `${Math.floor(rank / local)}`,
+  GROUP_WORLD_SIZE: `${size / local}`,
+  MASTER_ADDR: 'localhost',
+  MASTER_PORT: '29500',
+  TORCHELASTIC_RUN_ID: 'none',
+  TORCHELASTIC_RESTART_COUNT: '0',
+  TORCHELASTIC_USE_AGENT_STORE: 'True',
+});
+const local = (rank: number): Environment => ({
+  WEFT_RANK: `${rank}`,
+  WEFT_SIZE: '4',
+  WEFT_MASTER: '[::1]:4711',
+  WEFT_JOB: 'j',
+  WEFT_LISTEN_FD: '4',
+});
+
+const hydra = {
+  ancestors: () => [
+    { pid: 9, name: 'sh' },
+    { pid: 7, name: 'hydra_pmi_proxy' },
+  ],
+};
+
+describe('one launcher', () => {
+  test('none', () => {
+    expect(identify({})).toMatchObject({ launcher: 'single', rank: 0, size: 1, oneHost: true });
+  });
+
+  test('a local rank knows where to meet, and only rank 0 inherits the socket', () => {
+    const place = { launcher: 'local', size: 4, masterHost: '::1', ports: [4711], oneHost: true };
+    expect(identify(local(0))).toMatchObject({ ...place, rank: 0, listenFd: 4 });
+    expect(identify(local(3))).toMatchObject({ ...place, rank: 3, listenFd: undefined });
+  });
+
+  test("torchrun whose agent holds the port: the next 16 are rank 0's", () => {
+    const who = identify(torchrun(3, 4, 2));
+    expect(who).toMatchObject({ launcher: 'torchrun', rank: 3, localRank: 1, hostIndex: 1 });
+    expect(who).toMatchObject({ oneHost: false, portHeldByAgent: true, masterHost: 'localhost' });
+    expect(who.ports).toEqual(Array.from({ length: 16 }, (_, i) => 29_501 + i));
+  });
+
+  test('torchrun whose agent leaves the port free', () => {
+    const who = identify({ ...torchrun(0, 2), TORCHELASTIC_USE_AGENT_STORE: 'False' });
+    expect(who.ports[0]).toBe(29_500);
+    expect(who).toMatchObject({ portHeldByAgent: false, oneHost: true });
+  });
+
+  test('srun: hosts from the list, a port of its own', () => {
+    const who = identify(step(3, 4));
+    expect(who).toMatchObject({
+      launcher: 'srun',
+      rank: 3,
+      localRank: 1,
+      localSize: 2,
+      hostIndex: 1,
+    });
+    expect(who.masterHost).toBe('node1');
+    expect(who.expectedHosts).toEqual(['node1', 'node1', 'node2', 'node2']);
+    expect(who.ports[0]).toBeGreaterThanOrEqual(20_000);
+    expect(who.ports.at(-1)).toBeLessThan(30_000);
+    expect(identify({ ...step(0, 4), SLURM_STEP_ID: '2' }).ports).not.toEqual(who.ports);
+  });
+
+  test('srun: MASTER_ADDR and MASTER_PORT win, also one of them', () => {
+    expect(identify({ ...step(0, 4), MASTER_PORT: '1234' })).toMatchObject({
+      masterHost: 'node1',
+      ports: [1234],
+    });
+    expect(identify({ ...step(0, 4), MASTER_ADDR: 'ib0.node1' }).masterHost).toBe('ib0.node1');
+  });
+
+  test('srun: where ranks are is not guessed under another distribution', () => {
+    expect(identify({ ...step(0, 4), SLURM_DISTRIBUTION: 'cyclic' }).expectedHosts).toBeUndefined();
+  });
+
+  test.each([
+    ['Open MPI', openmpi(1, 2), 'openmpi'],
+    ['MPICH', mpich(1, 2), 'mpich'],
+  ])('%s on one host meets on a port of its own', (_, env, launcher) => {
+    const who = identify(env, hydra);
+    expect(who).toMatchObject({ launcher, rank: 1, size: 2, localRank: 1, oneHost: true });
+    expect(who.ports).toHaveLength(17);
+  });
+
+  test('two MPICH jobs on one host have different ids', () => {
+    const other = { ancestors: () => [{ pid: 8, name: 'hydra_pmi_proxy' }] };
+    expect(identify(mpich(0, 2), hydra).jobId).not.toBe(identify(mpich(0, 2), other).jobId);
+  });
+
+  test.each([
+    ['Open MPI', openmpi(1, 4, 2), /-x MASTER_ADDR/],
+    ['MPICH', mpich(1, 4, 2), /-genv MASTER_ADDR/],
+  ])('%s on several hosts says how to pass MASTER_ADDR on', (_, env, how) => {
+    expect(() => identify(env)).toThrowError(
+      expect.objectContaining({ code: 'LAUNCHER_CONFLICT', hint: expect.stringMatching(how) }),
+    );
+    const given = { ...env, MASTER_ADDR: 'n1', MASTER_PORT: '4000' };
+    expect(identify(given)).toMatchObject({ masterHost: 'n1', ports: [4000], oneHost: false });
+  });
+});
+
+describe('one launcher inside another', () => {
+  test.each<[string, Environment, object]>([
+    [
+      'mpirun in an salloc shell',
+      { ...salloc, ...openmpi(1, 4) },
+      { launcher: 'openmpi', rank: 1 },
+    ],
+    [
+      'mpiexec in a batch script',
+      { ...batchScript, ...mpich(1, 4) },
+      { launcher: 'mpich', rank: 1 },
+    ],
+    [
+      "mpirun's daemons started by srun",
+      { ...step(1, 2), ...openmpi(3, 4), MASTER_ADDR: 'n', MASTER_PORT: '1' },
+      { launcher: 'openmpi', rank: 3 },
+    ],
+    [
+      "hydra's proxies started by srun",
+      { ...step(0, 1, 1), SLURM_NTASKS: '4', ...mpich(1, 2) },
+      { launcher: 'mpich', rank: 1 },
+    ],
+    [
+      'one torchrun per task of srun',
+      { ...step(1, 2), ...torchrun(3, 4, 2) },
+      { launcher: 'torchrun', rank: 3 },
+    ],
+    [
+      'torchrun in a batch script',
+      { ...batchScript, ...torchrun(1, 2) },
+      { launcher: 'torchrun', rank: 1 },
+    ],
+    [
+      'one torchrun per rank of mpirun',
+      { ...openmpi(1, 2), ...torchrun(2, 4, 2) },
+      { launcher: 'torchrun', rank: 2 },
+    ],
+    [
+      'srun --mpi=pmi2',
+      { ...step(1, 2), PMI_RANK: '1', PMI_SIZE: '2', PMI_JOBID: '5.1', PMI_FD: '3' },
+      { launcher: 'srun', rank: 1 },
+    ],
+    [
+      'srun --mpi=pmix',
+      { ...step(1, 2), PMIX_RANK: '1', PMIX_NAMESPACE: 'slurm.5.1' },
+      { launcher: 'srun', rank: 1 },
+    ],
+    [
+      'ranks set by hand from Slurm',
+      {
+        ...step(1, 2),
+        RANK: '1',
+        WORLD_SIZE: '2',
+        LOCAL_RANK: '0',
+        LOCAL_WORLD_SIZE: '1',
+        MASTER_ADDR: 'n',
+        MASTER_PORT: '1',
+      },
+      { launcher: 'torchrun', rank: 1 },
+    ],
+    [
+      'a batch script that exports WORLD_SIZE',
+      { ...step(1, 2), WORLD_SIZE: '2' },
+      { launcher: 'srun', rank: 1 },
+    ],
+    [
+      'local ranks inside a step',
+      { ...step(0, 1, 1), ...local(2) },
+      { launcher: 'local', rank: 2 },
+    ],
+    ['a lone process in a step of one task', step(0, 1, 1), { launcher: 'srun', size: 1 }],
+  ])('%s', (_, env, who) => {
+    expect(identify(env, hydra)).toMatchObject(who);
+  });
+});
+
+describe('half of an environment, and two that disagree', () => {
+  test.each<[string, Environment, RegExp]>([
+    ['RANK without WORLD_SIZE', { RANK: '1' }, /WORLD_SIZE is missing.*seen: RANK=1/],
+    ['WORLD_SIZE without RANK', { WORLD_SIZE: '2' }, /RANK is missing/],
+    [
+      'no LOCAL_RANK',
+      { RANK: '0', WORLD_SIZE: '2', MASTER_ADDR: 'a', MASTER_PORT: '1' },
+      /LOCAL_RANK/,
+    ],
+    ['no MASTER_ADDR', { ...torchrun(0, 2), MASTER_ADDR: undefined }, /MASTER_ADDR is not/],
+    ['no MASTER_PORT', { ...torchrun(0, 2), MASTER_PORT: undefined }, /MASTER_PORT is missing/],
+    ['a rank beyond the size', torchrun(4, 4), /RANK=4 is not below WORLD_SIZE=4/],
+    [
+      'a rank that is no number',
+      { ...openmpi(0, 2), OMPI_COMM_WORLD_RANK: 'x' },
+      /not a usable number/,
+    ],
+    [
+      'more local ranks than ranks',
+      { ...mpich(0, 2), MPI_LOCALNRANKS: '3' },
+      /more than the 2 ranks/,
+    ],
+    ['WEFT_RANK without its job', { WEFT_RANK: '0', WEFT_SIZE: '2' }, /WEFT_MASTER/],
+    ['PMI_SIZE alone', { PMI_SIZE: '2' }, /PMI_RANK is missing/],
+    [
+      'ranks by hand against Slurm',
+      { ...step(1, 4), RANK: '0', WORLD_SIZE: '4' },
+      /torchrun says rank 0 of 4, srun says rank 1 of 4/,
+    ],
+    [
+      'MPI against MPI',
+      { ...openmpi(0, 2), ...mpich(1, 2) },
+      /openmpi says rank 0.*mpich says rank 1/,
+    ],
+    ['nodes that do not fit', { ...step(0, 4), SLURM_STEP_NODELIST: 'node1' }, /do not fit/],
+  ])('%s', (_, env, message) => {
+    expect(() => identify(env)).toThrowError(
+      expect.objectContaining({
+        code: 'LAUNCHER_CONFLICT',
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  test('WEFT_LAUNCHER decides', () => {
+    const both = { ...openmpi(0, 2), ...mpich(1, 2) };
+    expect(identify({ ...both, WEFT_LAUNCHER: 'mpich' }).rank).toBe(1);
+    expect(identify({ ...both, WEFT_LAUNCHER: 'single' }).size).toBe(1);
+    expect(() => identify({ WEFT_LAUNCHER: 'srun' })).toThrowError(/left no variables/);
+    expect(() => identify({ WEFT_LAUNCHER: 'lsf' })).toThrowError(/not a launcher/);
+  });
+});
+
+describe('a world of one where more were meant', () => {
+  test.each<[string, Environment, RegExp]>([
+    ['a batch script without srun', batchScript, /4 tasks.*not started by srun/],
+    ['an salloc shell without srun', salloc, /4 tasks.*not started by srun/],
+    [
+      'a torchrun of its own in every task',
+      { ...step(2, 4), ...torchrun(0, 1) },
+      /srun started 4 processes, but torchrun puts them in separate worlds of 1/,
+    ],
+    [
+      'an mpirun of its own in every task',
+      { ...step(2, 4), ...openmpi(0, 1) },
+      /srun started 4 processes/,
+    ],
+    ['another MPI', { MV2_COMM_WORLD_RANK: '1', MV2_COMM_WORLD_SIZE: '2' }, /MVAPICH/],
+    ['PMIx without Open MPI', { PMIX_RANK: '1', PMIX_NAMESPACE: 'prterun-1' }, /PMIx/],
+    ['PMI without a rank', { PMI_FD: '5' }, /PMI launcher/],
+  ])('%s', (_, env, message) => {
+    expect(() => identify(env)).toThrowError(
+      expect.objectContaining({
+        code: 'LAUNCHER_CONFLICT',
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  test('local ranks that were asked for inside an allocation are intended', () => {
+    expect(identify(salloc, { ranks: 4 })).toMatchObject({ launcher: 'single', size: 1 });
+  });
+});
