@@ -9,6 +9,8 @@
         "native/memory.cc",
         "native/pattern.cc",
         "native/endpoint.cc",
+        "native/executor.cc",
+        "native/plan-run.cc",
         "native/port.cc",
         "native/port-binding.cc",
         "native/process.cc"

@@ -76,13 +76,17 @@ static void register_buffer(struct side *side, size_t total)
     if (side->info->domain_attr->mr_mode & FI_MR_LOCAL) side->desc = fi_mr_desc(side->mr);
 }
 
-void side_open(struct side *side, const struct side_options *options)
+void side_open_domain(struct side *side, const struct side_options *options)
 {
-    struct fi_cq_attr cq = {0};
-    struct fi_av_attr av = {0};
     side->info = find(options->provider, options->caps, options->op_flags);
     must(fi_fabric(side->info->fabric_attr, &side->fabric, NULL), "fi_fabric");
     must(fi_domain(side->fabric, side->info, &side->domain, NULL), "fi_domain");
+}
+
+void side_open_endpoint(struct side *side, const struct side_options *options)
+{
+    struct fi_cq_attr cq = {0};
+    struct fi_av_attr av = {0};
     av.type = FI_AV_TABLE;
     must(fi_av_open(side->domain, &av, &side->av, NULL), "fi_av_open");
     cq.format = FI_CQ_FORMAT_DATA;
@@ -101,14 +105,18 @@ void side_open(struct side *side, const struct side_options *options)
     register_buffer(side, 2 * half);
 }
 
-void side_close(struct side *side)
+void side_close_endpoint(struct side *side)
 {
-    struct fid *children[] = {&side->ep->fid, &side->mr->fid,     &side->cq->fid,
-                              &side->av->fid, &side->domain->fid, &side->fabric->fid};
+    struct fid *children[] = {&side->ep->fid, &side->mr->fid, &side->cq->fid, &side->av->fid};
     for (size_t i = 0; i < sizeof children / sizeof *children; i++) must(fi_close(children[i]), "fi_close");
-    fi_freeinfo(side->info);
     free(side->out);
-    *side = (struct side){.rank = side->rank, .socket = side->socket};
+}
+
+void side_close_domain(struct side *side)
+{
+    must(fi_close(&side->domain->fid), "fi_close domain");
+    must(fi_close(&side->fabric->fid), "fi_close fabric");
+    fi_freeinfo(side->info);
 }
 
 struct card {

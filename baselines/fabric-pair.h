@@ -46,9 +46,11 @@ struct side_options {
     bool huge_pages;
 };
 
-/* Opens fabric, domain, address vector, queue, endpoint and region. */
-void side_open(struct side *side, const struct side_options *options);
-void side_close(struct side *side);
+/* The fabric and the domain; then what lives in a domain: address vector, queue, endpoint, buffer and its region. */
+void side_open_domain(struct side *side, const struct side_options *options);
+void side_open_endpoint(struct side *side, const struct side_options *options);
+void side_close_endpoint(struct side *side);
+void side_close_domain(struct side *side);
 
 /* Tells the peer where we are and learns where it is. Blocks until both have called it. */
 void side_connect(struct side *side);

@@ -69,15 +69,28 @@ static void send_message(struct side *side, size_t bytes)
     wait_sent(side, target);
 }
 
-static void write_message(struct side *side, size_t bytes, bool inject)
+/* By message and not fi_writedata: `net` in libfabric 1.17 heeds FI_DELIVERY_COMPLETE only when the call names it. */
+static void post_write(struct side *side, size_t offset, size_t bytes, uint64_t data, uint64_t flags)
 {
-    uint64_t data = (uint64_t)side->rank;
-    if (inject) {
-        POST(side, fi_inject_writedata(side->ep, side->out, bytes, data, side->peer, side->peer_in, side->peer_key));
+    struct iovec from = {.iov_base = side->out + offset, .iov_len = bytes};
+    struct fi_rma_iov to = {.addr = side->peer_in + offset, .len = bytes, .key = side->peer_key};
+    struct fi_msg_rma message = {.msg_iov = &from, .desc = &side->desc, .iov_count = 1, .addr = side->peer,
+                                 .rma_iov = &to, .rma_iov_count = 1, .data = data};
+    POST(side, fi_writemsg(side->ep, &message, flags | FI_REMOTE_CQ_DATA | FI_COMPLETION));
+}
+
+static void write_message(struct side *side, const struct settings *s)
+{
+    uint64_t data = (uint64_t)side->rank, target = side->sent + 1;
+    if (s->delivery_complete) {
+        post_write(side, 0, s->bytes, data, FI_DELIVERY_COMPLETE);
+    } else if (s->bytes <= side->info->tx_attr->inject_size) {
+        POST(side, fi_inject_writedata(side->ep, side->out, s->bytes, data, side->peer, side->peer_in, side->peer_key));
         return;
+    } else {
+        POST(side, fi_writedata(side->ep, side->out, s->bytes, side->desc, data, side->peer, side->peer_in,
+                                side->peer_key, NULL));
     }
-    uint64_t target = side->sent + 1;
-    POST(side, fi_writedata(side->ep, side->out, bytes, side->desc, data, side->peer, side->peer_in, side->peer_key, NULL));
     wait_sent(side, target);
 }
 
@@ -94,11 +107,10 @@ static void sendrecv_batch(struct side *side, const struct settings *s, uint64_t
 
 static void write_batch(struct side *side, const struct settings *s, uint64_t before, uint64_t count)
 {
-    bool inject = !s->delivery_complete && s->bytes <= side->info->tx_attr->inject_size;
     for (uint64_t i = 1; i <= count; i++) {
-        if (side->rank == 0) write_message(side, s->bytes, inject);
+        if (side->rank == 0) write_message(side, s);
         wait_received(side, before + i);
-        if (side->rank == 1) write_message(side, s->bytes, inject);
+        if (side->rank == 1) write_message(side, s);
     }
 }
 
@@ -115,8 +127,7 @@ static void writebw_batch(struct side *side, const struct settings *s, uint64_t 
             size_t offset = c * s->chunk;
             size_t bytes = s->bytes - offset < s->chunk ? s->bytes - offset : s->chunk;
             while (c - (side->sent - before) >= s->window) side_poll(side);
-            POST(side, fi_writedata(side->ep, side->out + offset, bytes, side->desc, c, side->peer,
-                                    side->peer_in + offset, side->peer_key, NULL));
+            post_write(side, offset, bytes, c, FI_DELIVERY_COMPLETE);
         }
         wait_sent(side, before + chunks);
     }
@@ -192,7 +203,8 @@ static void be_rank(int rank, int socket, const struct settings *s)
     options.caps = s->operation == sendrecv ? FI_MSG : FI_MSG | FI_RMA;
     if (s->delivery_complete) options.op_flags = FI_DELIVERY_COMPLETE;
     alarm(s->timeout_s);
-    side_open(&side, &options);
+    side_open_domain(&side, &options);
+    side_open_endpoint(&side, &options);
     /* After opening: a provider's own threads (sockets has some) are not to share the core with this loop. */
     if (s->cores[rank] >= 0) pin_to_core(s->cores[rank]);
     memset(side.out, rank + 1, s->bytes);

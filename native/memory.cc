@@ -79,8 +79,15 @@ Napi::Value Memory::view(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     size_t offset = size(info[0], "offset"), bytes = size(info[1], "bytes");
     uint8_t* data = range(offset, bytes);
-    auto buffer = Napi::ArrayBuffer::New(info.Env(), data, bytes);
-    views_.push_back(Napi::Persistent(buffer));
+    // A view holds the pages: it may outlive a buffer that nobody closed. The list of views holds no view.
+    auto* holder = new std::shared_ptr<Mapping>(mapping_);
+    auto buffer = Napi::ArrayBuffer::New(
+        info.Env(), data, bytes, [](Napi::Env, void*, std::shared_ptr<Mapping>* held) { delete held; }, holder);
+    if (views_.size() >= pruneAt_) {
+      std::erase_if(views_, [](auto& view) { return view.Value().IsEmpty(); });
+      pruneAt_ = std::max<size_t>(64, 2 * views_.size());
+    }
+    views_.push_back(Napi::Reference<Napi::ArrayBuffer>::New(buffer, 0));
     return buffer;
   });
 }
@@ -144,7 +151,8 @@ Napi::Value Memory::verify(const Napi::CallbackInfo& info) { return pattern(info
 
 Napi::Value Memory::close(const Napi::CallbackInfo& info) {
   for (auto& view : views_) {
-    if (!view.Value().IsDetached()) view.Value().Detach();
+    auto buffer = view.Value();
+    if (!buffer.IsEmpty() && !buffer.IsDetached()) buffer.Detach();
   }
   views_.clear();
   mapping_.reset();

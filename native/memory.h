@@ -28,7 +28,8 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;
-  std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;
+  std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;  // weak
+  size_t pruneAt_ = 64;
 };
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "addon.h"
 #include "binding.h"
 #include "memory.h"
+#include "plan-run.h"
 #include "port.h"
 
 namespace weft {
@@ -45,6 +46,8 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
                            InstanceMethod<&PortBinding::cancel>("cancel"),
                            InstanceMethod<&PortBinding::takeText>("takeText"),
                            InstanceMethod<&PortBinding::shuffle>("shuffle"),
+                           InstanceMethod<&PortBinding::run>("run"),
+                           InstanceMethod<&PortBinding::abort>("abort"),
                            InstanceMethod<&PortBinding::close>("close"),
                        });
   }
@@ -284,6 +287,33 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
     });
   }
 
+  // Runs a plan on a thread of its own. Until its promise settles, that thread alone drives the port.
+  Napi::Value run(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      Port& target = port();
+      Ref();  // this object must not be collected while the thread uses it
+      try {
+        run_ = std::make_unique<PlanRun>(info[0].As<Napi::Object>(), target, [this](bool failed) {
+          port_->busy.store(false);
+          // What a failed run left in flight still points at it.
+          if (failed) broken_.push_back(std::move(run_));
+          Unref();
+        });
+      } catch (...) {
+        Unref();
+        throw;
+      }
+      target.busy.store(true);
+      return run_->promise();
+    });
+  }
+
+  // Ends the running plan soon, if there is one.
+  Napi::Value abort(const Napi::CallbackInfo& info) {
+    if (run_ && port_ && port_->busy.load()) run_->abort();
+    return info.Env().Undefined();
+  }
+
   Napi::Value close(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       if (port_) port();  // refuses while a plan runs
@@ -343,6 +373,8 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
   std::deque<Record> pending_;
   std::unordered_map<uint32_t, std::string> texts_;
   uint32_t nextText_ = 0;
+  std::vector<std::unique_ptr<PlanRun>> broken_;
+  std::unique_ptr<PlanRun> run_;
   std::unique_ptr<Port> port_ = std::make_unique<Port>();  // last: its operations are released first
 };
 

@@ -189,10 +189,8 @@ void Port::arrived(uint32_t index, uint64_t wide) {
     userArrivals.push_back({index, data});
     return;
   }
-  uint32_t source = data >> 16, slot = data & 0xFFFF;
-  if (source >= counts_.size()) counts_.resize(source + 1);
-  if (slot >= counts_[source].size()) counts_[source].resize(slot + 1);
-  counts_[source][slot]++;
+  Counter& counter = this->counter(data >> 16, data & 0xFFFF);
+  if (++counter.arrived == counter.wanted) reached.push_back(counter.step);
 }
 
 // Providers disagree on flags: some set REMOTE_CQ_DATA on the initiator's own completion, some set nothing else on

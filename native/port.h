@@ -98,6 +98,15 @@ struct Arrival {
   uint32_t data;
 };
 
+/// Arrivals of one (source, slot) of plans. Cumulative, so that a fast sender's next iteration is never lost.
+struct Counter {
+  static constexpr uint64_t kNobody = ~0ull;
+  uint64_t arrived = 0;   // since the port was opened
+  uint64_t consumed = 0;  // by waits that were met
+  uint64_t wanted = kNobody;  // the value of `arrived` at which `step` is told
+  uint32_t step = 0;
+};
+
 struct PortFault {
   uint32_t endpoint;
   int code;
@@ -132,10 +141,14 @@ class Port {
   Region& region(uint32_t id);
   const RemoteRegion& remote(uint32_t id) const;
 
-  /// Arrivals of plan immediates, counted from the port's opening and never reset.
-  uint64_t planArrivals(uint32_t source, uint32_t slot) const {
-    return source < counts_.size() && slot < counts_[source].size() ? counts_[source][slot] : 0;
+  Counter& counter(uint32_t source, uint32_t slot) {
+    if (source >= counters_.size()) counters_.resize(source + 1);
+    auto& slots = counters_[source];
+    if (slot >= slots.size()) slots.resize(slot + 1);
+    return slots[slot];
   }
+  /// Steps whose counter reached what they wanted, for the executor to take.
+  std::vector<uint32_t> reached;
 
   std::deque<Arrival> userArrivals;
   std::deque<PortFault> faults;
@@ -154,7 +167,7 @@ class Port {
   std::unordered_map<uint32_t, std::unique_ptr<Region>> regions_;
   std::unordered_map<uint32_t, RemoteRegion> remotes_;
   uint32_t nextRegion_ = 0, nextRemote_ = 0;
-  std::vector<std::vector<uint64_t>> counts_;  // [source][slot]
+  std::deque<std::deque<Counter>> counters_;  // [source][slot]; deques, so that references stay good
 };
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 import { WeftError } from '../errors.js';
 import type { Slice } from '../memory/buffer.js';
 import { fabricError } from './faults.js';
-import { checkImmediate, encodeUserImmediate } from './immediates.js';
+import { encodeUserImmediate } from './immediates.js';
 import { operationKind, type PromisePort } from './port.js';
 import type { FabricBuffer, RemoteSlice } from './region.js';
 
@@ -99,11 +99,9 @@ export class FabricChannel implements Channel {
         region: local.buffer.region(this.#port),
         offset: local.offset,
         bytes: local.bytes,
-        remote: remote?.region.id ?? 0,
-        remoteOffset: remote?.offset ?? 0,
-        ...(options?.immediate === undefined
-          ? undefined
-          : { data: this.#immediateFor(options.immediate) }),
+        remote: remote ? remote.region.id(this.#port) : 0,
+        remoteOffset: remote ? remote.offset : 0,
+        data: options?.immediate === undefined ? undefined : this.#immediateFor(options.immediate),
       });
       if (id < 0 || !limited(options)) return done;
       const what = `a ${verbs[kind]} rank ${this.peer}`;
@@ -118,7 +116,6 @@ export class FabricChannel implements Channel {
   }
 
   #immediateFor(value: number): number {
-    checkImmediate(value);
     return encodeUserImmediate(this.#rank, value);
   }
 
@@ -199,9 +196,7 @@ function withLimits<T>(
     };
     const finishReject = (error: unknown) => {
       cleanUp();
-      const recalled =
-        ended !== undefined && error instanceof WeftError && error.code === 'ABORTED';
-      reject(recalled ? ended : error);
+      reject(ended ?? error);
     };
     options.signal?.addEventListener('abort', onAbort, { once: true });
     done.then((value) => {

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativePort } from '../native/addon.js';
+import { Arrivals, type Waiting } from './arrivals.js';
 import { calling, fabricError } from './faults.js';
 
 /** Fields of the command array, as native/port-binding.cc reads them. */
@@ -30,6 +31,8 @@ const idleMs = 1;
 /** Polls in one native call once nobody has posted anything for a few microtask turns. */
 const longSpin = 40;
 const settledTurns = 4;
+/** Before that, the clock is read only every so many turns (a power of 2). */
+const turnsPerLook = 16;
 
 export interface Command {
   readonly kind: number;
@@ -38,20 +41,10 @@ export interface Command {
   readonly region: number;
   readonly offset: number;
   readonly bytes: number;
-  readonly remote?: number;
-  readonly remoteOffset?: number;
-  readonly data?: number;
-}
-
-interface Waiting {
-  readonly endpoint: number;
-  resolve(bytes: number): void;
-  reject(error: unknown): void;
-}
-
-interface Arrivals {
-  early: number;
-  waiters: Waiting[];
+  readonly remote: number;
+  readonly remoteOffset: number;
+  /** An immediate; undefined for none. */
+  readonly data: number | undefined;
 }
 
 /**
@@ -64,7 +57,7 @@ export class PromisePort {
   readonly #command = new Float64Array(commandWords);
   readonly #records = new Uint32Array(recordCapacity * recordWords);
   readonly #operations: (Waiting | undefined)[] = [];
-  readonly #arrivals = new Map<number, Arrivals>();
+  readonly #arrivals = new Arrivals();
   #awaited = 0;
   #posts = 0;
   #running = false;
@@ -73,6 +66,10 @@ export class PromisePort {
 
   constructor() {
     this.native = new (addon().Port)(this.#command, this.#records);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /** Starts the idle look-ups; call when the endpoints are open. */
@@ -90,8 +87,8 @@ export class PromisePort {
     fields[field.region] = command.region;
     fields[field.offset] = command.offset;
     fields[field.bytes] = command.bytes;
-    fields[field.remote] = command.remote ?? 0;
-    fields[field.remoteOffset] = command.remoteOffset ?? 0;
+    fields[field.remote] = command.remote;
+    fields[field.remoteOffset] = command.remoteOffset;
     fields[field.data] = command.data ?? 0;
     const delivered = command.kind === operationKind.write ? flag.delivered : 0;
     fields[field.flags] = (command.data === undefined ? 0 : flag.hasData) | delivered;
@@ -110,28 +107,29 @@ export class PromisePort {
     if (this.#operations[id]) calling(() => this.native.cancel(id));
   }
 
-  /** Stops waiting for an operation that cannot be recalled; it ends unseen, and its region stays in use until then. */
+  /**
+   * Stops waiting for an operation that cannot be recalled. One that never left is taken back; another ends unseen,
+   * and its region stays in use until then.
+   */
   abandon(id: number, error: unknown): void {
+    this.cancel(id);
     this.#settle(id)?.reject(error);
   }
 
-  /** Consumes one arrival of an immediate on an endpoint. */
+  /** Consumes one arrival of an immediate on an endpoint. `forget` is false when it has come already. */
   arrival(endpoint: number, data: number): { done: Promise<void>; forget: () => boolean } {
-    const arrivals = this.#arrivalsOf(endpoint, data);
-    if (arrivals.early > 0) {
-      arrivals.early--;
+    if (this.#closed) throw new WeftError('CLOSED', 'the fabric is closed');
+    if (this.#arrivals.takeEarly(endpoint, data)) {
       return { done: Promise.resolve(), forget: () => false };
     }
     let waiter!: Waiting;
-    const done = new Promise<number>((resolve, reject) => {
-      waiter = { endpoint, resolve, reject };
-    }).then(() => undefined);
-    arrivals.waiters.push(waiter);
+    const done = new Promise<void>((resolve, reject) => {
+      waiter = { endpoint, resolve: () => resolve(), reject };
+    });
+    this.#arrivals.wait(data, waiter);
     this.#await();
     const forget = () => {
-      const index = arrivals.waiters.indexOf(waiter);
-      if (index < 0) return false;
-      arrivals.waiters.splice(index, 1);
+      if (!this.#arrivals.forget(data, waiter)) return false;
       this.#awaited--;
       return true;
     };
@@ -155,16 +153,19 @@ export class PromisePort {
   }
 
   async #drive(): Promise<void> {
+    let turns = 0;
     let quietTurns = 0;
     let posts = this.#posts;
     let until = performance.now() + sliceMs;
     try {
       while (this.#awaited > 0 && !this.#closed) {
-        const count = this.native.poll(quietTurns > settledTurns ? longSpin : 1);
+        const settled = quietTurns > settledTurns;
+        const count = this.native.poll(settled ? longSpin : 1);
         if (count > 0) this.#tell(count);
         quietTurns = count > 0 || posts !== this.#posts ? 0 : quietTurns + 1;
         posts = this.#posts;
-        if ((quietTurns & 3) === 3 && performance.now() > until) {
+        turns++;
+        if ((settled || turns % turnsPerLook === 0) && performance.now() > until) {
           await new Promise(setImmediate);
           until = performance.now() + sliceMs;
         } else {
@@ -211,24 +212,10 @@ export class PromisePort {
   }
 
   #arrive(endpoint: number, data: number): void {
-    const arrivals = this.#arrivalsOf(endpoint, data);
-    const waiter = arrivals.waiters.shift();
-    if (!waiter) {
-      arrivals.early++;
-      return;
-    }
+    const waiter = this.#arrivals.arrive(endpoint, data);
+    if (!waiter) return; // early: remembered
     this.#awaited--;
     waiter.resolve(0);
-  }
-
-  #arrivalsOf(endpoint: number, data: number): Arrivals {
-    const key = endpoint * 2 ** 32 + data;
-    let arrivals = this.#arrivals.get(key);
-    if (!arrivals) {
-      arrivals = { early: 0, waiters: [] };
-      this.#arrivals.set(key, arrivals);
-    }
-    return arrivals;
   }
 
   #fault(code: number, textKey: number): WeftError {
@@ -251,13 +238,9 @@ export class PromisePort {
     for (const [id, operation] of this.#operations.entries()) {
       if (operation && which(operation)) this.#settle(id)?.reject(error);
     }
-    for (const arrivals of this.#arrivals.values()) {
-      const ended = arrivals.waiters.filter(which);
-      arrivals.waiters = arrivals.waiters.filter((waiting) => !which(waiting));
-      for (const waiter of ended) {
-        this.#awaited--;
-        waiter.reject(error);
-      }
+    for (const waiter of this.#arrivals.takeWhere(which)) {
+      this.#awaited--;
+      waiter.reject(error);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import { HostBuffer, type MemoryKind } from '../memory/buffer.js';
+import { checkRange, HostBuffer, type MemoryKind } from '../memory/buffer.js';
 import { calling } from './faults.js';
 import type { PromisePort } from './port.js';
 
@@ -87,24 +87,22 @@ export class RemoteRegion implements Disposable {
     );
   }
 
-  get id(): number {
+  /** The number by which one fabric alone knows it. */
+  id(port: PromisePort): number {
     if (this.#closed) throw new WeftError('CLOSED', 'the remote region is closed');
+    if (port !== this.#port) throw new TypeError('the remote region belongs to another fabric');
     return this.#id;
   }
 
   slice(offset = 0, bytes = this.bytes - offset): RemoteSlice {
-    if (offset < 0 || bytes < 0 || offset + bytes > this.bytes) {
-      throw new TypeError(
-        `bytes ${offset}…${offset + bytes} are outside a region of ${this.bytes}`,
-      );
-    }
+    checkRange(offset, bytes, this.bytes);
     return { region: this, offset, bytes };
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#port.native.removeRemote(this.#id);
+    if (!this.#port.closed) calling(() => this.#port.native.removeRemote(this.#id));
   }
 
   [Symbol.dispose](): void {

@@ -67,6 +67,21 @@ export interface NativeQuery {
   readonly anything?: boolean;
 }
 
+/** A plan to execute; see native/executor.h for what is timed. */
+export interface NativeJob {
+  readonly plan: { header: Uint32Array; steps: Float64Array; after: Uint32Array };
+  readonly source: number;
+  readonly target: number;
+  /** Every rank's target buffer, by rank. */
+  readonly remotes: readonly number[];
+  readonly iterations: number;
+  readonly batch: number;
+  readonly timeoutMs: number;
+  readonly spinsBeforeYield: number;
+  /** Tests only: what the executor does wrong on purpose. */
+  readonly sabotage?: { kind: 'flip' | 'drop'; offset: number };
+}
+
 /** All endpoints of one rank. `post` and `poll` speak through the two arrays given to the constructor. */
 export interface NativePort {
   open(handle: object, directed: boolean, peersExpected: number): number;
@@ -83,6 +98,10 @@ export interface NativePort {
   poll(spins: number): number;
   cancel(id: number): void;
   takeText(key: number): string | undefined;
+  /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
+  run(job: NativeJob): Promise<Float64Array>;
+  /** Makes a running plan reject soon. */
+  abort(): void;
   /** Tests only. */
   shuffle(seed: number, holdChance: number): void;
   close(): void;

@@ -42,6 +42,8 @@ export class Collectives {
   /** A rank said goodbye: whoever waits for it need not wait for the deadline. */
   leave(rank: number): void {
     for (const [op, collective] of this.#open) {
+      clearTimeout(collective.waiting.get(rank));
+      collective.waiting.delete(rank);
       collective.answered.add(rank);
       this.#progress(op, collective);
     }

@@ -101,14 +101,6 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Resolves when everything sent is in the kernel's hands, at the latest after `limitMs`. */
-  async flushed(limitMs: number): Promise<void> {
-    const deadline = performance.now() + limitMs;
-    while (!this.#closed && this.#socket.writableLength > 0 && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  }
-
   #onData(bytes: Buffer): void {
     this.lastHeardMs = performance.now();
     this.#reader.push(bytes);

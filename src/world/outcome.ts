@@ -8,8 +8,9 @@ export interface RankExit {
   readonly atMs: number;
   /** The end of its stderr, as far as it went through the parent. */
   readonly lastWords: string;
-  /** What it said of its own failure over the report pipe. */
+  /** What it said of its own failure over the report pipe, and when that came. */
   readonly report: string | undefined;
+  readonly reportAtMs: number | undefined;
   /** The parent had already told the ranks to end. */
   readonly afterStop: boolean;
 }
@@ -27,16 +28,24 @@ export interface Outcome {
 
 const bad = (exit: RankExit): boolean => exit.exitCode !== 0;
 
+/** Events this close together may have been seen in the wrong order. */
+const sameMomentMs = 50;
+
 /**
- * Who is to blame, from the exits in the order they were seen. A rank that reported its own failure comes
- * first: others may have noticed and exited before it. Then the first that a signal killed, then the first
- * that failed. Ranks that ended after the stop are consequences.
+ * Who is to blame: whose failure was seen first, by its own report or by its end. A rank's report comes
+ * before others can know of it, so ranks that notice and exit faster are not mistaken for the cause. At the
+ * same moment a rank killed by a signal is the cause: the others notice a death within microseconds.
  */
-export function firstFailure(inOrder: readonly RankExit[]): RankExit | undefined {
-  const reported = inOrder.find((exit) => exit.report !== undefined && bad(exit));
-  if (reported !== undefined) return reported;
-  const causes = inOrder.filter((exit) => bad(exit) && !exit.afterStop);
-  return causes.find((exit) => exit.signal !== undefined) ?? causes[0] ?? inOrder.find(bad);
+export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
+  const failedAt = (exit: RankExit) => exit.reportAtMs ?? exit.atMs;
+  const failed = exits.filter(bad).sort((a, b) => failedAt(a) - failedAt(b));
+  const causes = failed.filter((exit) => !exit.afterStop || exit.report !== undefined);
+  const first = causes[0] ?? failed[0];
+  if (first === undefined) return undefined;
+  const killed = causes.find(
+    (exit) => exit.signal !== undefined && failedAt(exit) - failedAt(first) < sameMomentMs,
+  );
+  return killed ?? first;
 }
 
 /** "rank 3 was killed by SIGKILL" or "rank 3 exited with code 1: …". */

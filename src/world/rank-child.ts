@@ -47,7 +47,7 @@ export function startRank(options: ChildOptions): RankChild {
     exitCode: code,
     signal,
     lastWords: error?.message ?? words.tail(),
-    report: report(),
+    ...report(),
   }));
   return { process: child, ended };
 }
@@ -96,20 +96,21 @@ const exitOf = (child: ChildProcess): Promise<ChildEnd> =>
   });
 
 /** Collects what the rank says of itself; the result is asked for when it has ended. */
-function readReport(pipe: Readable | null): () => string | undefined {
+function readReport(pipe: Readable | null): () => Pick<RankExit, 'report' | 'reportAtMs'> {
   let text = '';
+  let reportAtMs: number | undefined;
   pipe?.setEncoding('utf8');
   pipe?.on('data', (chunk: string) => {
+    reportAtMs ??= performance.now();
     text = (text + chunk).slice(0, 8192);
   });
   pipe?.on('error', () => {});
   return () => {
-    const [line] = text.split('\n');
-    if (line === undefined || line === '') return undefined;
     try {
-      return (JSON.parse(line) as FailureReport).message;
+      const { message } = JSON.parse(text.split('\n')[0] ?? '') as FailureReport;
+      return { report: String(message), reportAtMs };
     } catch {
-      return undefined;
+      return { report: undefined, reportAtMs: undefined }; // it said nothing
     }
   };
 }

@@ -39,12 +39,13 @@ export interface LocalJob {
 
 /** After the first failure: time for its true cause to be seen before the rest is ended. */
 const settleMs = 100;
-const userSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+// SIGHUP keeps its default, or what nohup made of it: if it kills this process, the ranks end with it.
+const userSignals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * Starts ranks on this host and waits for them. If one fails the rest is ended; if this process dies, in
- * any way, the kernel ends the ranks. SIGINT, SIGTERM and SIGHUP to this process end the job (a second one
- * at once) and are told in the outcome: what to do then is the caller's choice.
+ * any way, the kernel ends the ranks. SIGINT and SIGTERM to this process end the job (a second one at once)
+ * and are told in the outcome: what to do then is the caller's choice.
  */
 export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
@@ -148,7 +149,7 @@ class Job {
   #conclude(): Outcome {
     clearTimeout(this.#killTimer);
     this.#ignoreSignals();
-    const failure = firstFailure([...this.#exits].sort((a, b) => a.atMs - b.atMs));
+    const failure = firstFailure(this.#exits);
     return {
       ok: failure === undefined && this.#interrupted === undefined,
       failure,

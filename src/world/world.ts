@@ -73,8 +73,8 @@ export interface World extends AsyncDisposable {
 
 /** Joins the job that the environment describes, or makes a world of one. */
 export async function openWorld(options: OpenWorldOptions = {}): Promise<World> {
+  enterRank();
   const env = options.env ?? process.env;
-  enterRank(env);
   const identity = identify(env, { ...options, ancestors });
   const { token, authenticated } = chooseToken(env, identity, options.tokenFile);
   const meeting = planMeeting(identity, { ...options, env, interfaces: networkInterfaces() });
@@ -100,7 +100,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     return new JoinedWorld(identity, authenticated, client, server, shared.timeoutMs);
   } catch (error) {
     await server?.close(0);
-    reportFailure(env, error);
+    reportFailure(error);
     throw error;
   }
 }
@@ -179,7 +179,7 @@ class JoinedWorld implements World {
   async fail(error: unknown): Promise<void> {
     // The world's own abort comes back as this error: the first failing rank has been named already.
     if (this.signal.aborted) return;
-    reportFailure(process.env, error);
+    reportFailure(error);
     const message = error instanceof Error ? error.message : String(error);
     const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
     const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;

@@ -136,7 +136,7 @@ describe.each(providers)('$name', ({ options }) => {
     const timer = setInterval(() => ticks++, 5);
     await waiting;
     clearInterval(timer);
-    expect(ticks).toBeGreaterThan(10);
+    expect(ticks).toBeGreaterThan(2);
   });
 
   test('1000 random writes over 4 channels, interleaved, every byte checked', async () => {

@@ -97,6 +97,7 @@ describe('the parent', () => {
         detached: true,
       });
       await parent.says(/joined 0/);
+      expect(marked(mark)).toHaveLength(4);
       process.kill(-(parent.child.pid ?? 0), signal);
       const { stdout, code } = await parent.finished;
       expect(stdout).toMatch(`"interrupted":"${signal}"`);

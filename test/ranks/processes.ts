@@ -1,11 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const program = (name: string): string =>
   fileURLToPath(new URL(`programs/${name}.mjs`, import.meta.url));
+
+if (!existsSync(new URL('../../dist/world/index.js', import.meta.url))) {
+  throw new Error('the programs of these tests use dist/: npm run build');
+}
 
 export const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms));

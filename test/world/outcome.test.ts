@@ -13,6 +13,7 @@ const exit = (rank: number, how: Partial<RankExit> = {}): RankExit => ({
   atMs: 0,
   lastWords: '',
   report: undefined,
+  reportAtMs: undefined,
   afterStop: false,
   ...how,
 });
@@ -24,8 +25,21 @@ describe('the first failure', () => {
   });
 
   test('is the rank that reported itself, even if others exited before', () => {
-    const exits = [exit(0, { exitCode: 1 }), exit(2, { exitCode: 1, report: 'boom' })];
+    const said = { report: 'boom', reportAtMs: 90 };
+    const exits = [
+      exit(0, { exitCode: 1, atMs: 100 }),
+      exit(2, { exitCode: 1, atMs: 200, afterStop: true, ...said }),
+    ];
     expect(firstFailure(exits)?.rank).toBe(2);
+  });
+
+  test('is the rank that exited, not one that reported what followed', () => {
+    const said = { report: 'a transfer failed', reportAtMs: 150 };
+    const exits = [
+      exit(2, { exitCode: 1, atMs: 160, ...said }),
+      exit(1, { exitCode: 42, atMs: 90 }),
+    ];
+    expect(firstFailure(exits)?.rank).toBe(1);
   });
 
   test('is the killed rank, not the one that noticed', () => {

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { protocolVersion } from '../../src/world/auth.js';
 import { encodeFrames } from '../../src/world/frames.js';
 import { freePort, joinRank, openRanks } from './ranks-in-process.js';
 
@@ -101,6 +102,38 @@ describe('strangers at the rendezvous', () => {
     const worlds = await Promise.all([first, joinRank(1, place)]);
     expect(worlds[0]?.authenticated).toBe(true);
     await Promise.all(worlds.map((world) => world.close()));
+  });
+});
+
+describe('a server that is not rank 0 of our job', () => {
+  /** Says hello and answers the proof as told. */
+  async function impostor(hello: object, answer: object) {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.write(encodeFrames(hello));
+      socket.once('data', () => socket.write(encodeFrames(answer)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    return { port, [Symbol.dispose]: () => void server.close() };
+  }
+  const hello = { weft: protocolVersion, nonce: '0'.repeat(64) };
+
+  test('must prove that it knows the token', async () => {
+    using server = await impostor(hello, { accepted: '0'.repeat(64) });
+    const joining = joinRank(1, { port: server.port, size: 2, token: 'the right token' });
+    await expect(joining).rejects.toThrowError(/does not know the token/);
+  });
+
+  test('must speak our version', async () => {
+    using server = await impostor({ ...hello, weft: 99 }, {});
+    await expect(joinRank(1, { port: server.port, size: 2 })).rejects.toThrowError(/version 99/);
+  });
+
+  test('is not a rendezvous at all', async () => {
+    using server = await impostor({ hi: 1 }, {});
+    const joining = joinRank(1, { port: server.port, size: 2 }, { timeoutMs: 300 });
+    await expect(joining).rejects.toMatchObject({ code: 'RENDEZVOUS_FAILED' });
   });
 });
 

@@ -2,6 +2,7 @@ import type { Environment, Identity } from '../identity.js';
 import {
   conflict,
   derivedPort,
+  firstHost,
   localPlace,
   master,
   place,
@@ -88,7 +89,7 @@ function mpiIdentity(
     ...at,
     localRank: where.rank,
     localSize: where.size,
-    hostIndex: oneHost || at.rank === 0 ? 0 : undefined,
+    hostIndex: firstHost(at.rank, where.rank),
     oneHost,
     expectedHosts: undefined,
     masterHost: given?.host,

@@ -54,6 +54,10 @@ export function localPlace(env: Environment, rankName: string, sizeName: string,
   return local;
 }
 
+/** Ranks are dealt out from the first host on, so only there is a local rank the rank itself. */
+export const firstHost = (rank: number, localRank: number): 0 | undefined =>
+  rank === localRank ? 0 : undefined;
+
 /** MASTER_ADDR and MASTER_PORT: both, or neither. */
 export function master(env: Environment): { host: string; port: number } | undefined {
   if (env.MASTER_ADDR === undefined && env.MASTER_PORT === undefined) return undefined;

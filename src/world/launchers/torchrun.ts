@@ -1,6 +1,7 @@
 import type { Environment, Identity } from '../identity.js';
 import {
   conflict,
+  firstHost,
   localPlace,
   master,
   optional,
@@ -50,7 +51,7 @@ function torchrunIdentity(
     ...at,
     localRank: where?.rank ?? 0,
     localSize: where?.size ?? 1,
-    hostIndex: oneHost ? 0 : (optional(env, 'GROUP_RANK', 0) ?? (at.rank === 0 ? 0 : undefined)),
+    hostIndex: optional(env, 'GROUP_RANK', 0) ?? firstHost(at.rank, where?.rank ?? 0),
     oneHost,
     expectedHosts: undefined,
     masterHost: meeting.host,

@@ -1,0 +1,235 @@
+#include "executor.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "fault.h"
+
+namespace weft {
+
+namespace {
+
+constexpr unsigned kPollsBetweenChecks = 64;
+constexpr uint32_t kBarrierSlot = 0xFFFF;
+constexpr uint32_t kBarrierStep = ~0u;
+
+uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes)
+    : port_(port), plan_(std::move(plan)), regions_{source, target}, remotes_(std::move(remotes)) {
+  size_t steps = plan_.steps.size();
+  lanes_.resize(plan_.channels * 2);
+  counters_.resize(steps);
+  fresh_.resize(steps);
+  std::vector<uint32_t> posts(lanes_.size());
+  for (uint32_t i = 0; i < steps; i++) {
+    PlanStep& step = plan_.steps[i];
+    step.chunks = step.bytes == 0 ? 1 : static_cast<uint32_t>((step.bytes - 1) / plan_.chunkBytes + 1);
+    fresh_[i] = {step.after, 0, 0};
+    if (step.after == 0) roots_.push_back(i);
+    if (step.kind == PlanStep::Wait) counters_[i] = &port_.counter(step.peer, step.slot);
+    else posts[&laneOf(step) - lanes_.data()]++;
+  }
+  for (size_t i = 0; i < lanes_.size(); i++) {
+    lanes_[i].ready.resize(posts[i] + 1);
+    for (uint32_t k = 0; posts[i] > 0 && k < plan_.window; k++) {
+      operations_.emplace_back();
+      operations_.back().completer = this;
+      lanes_[i].free.push_back(&operations_.back());
+    }
+  }
+}
+
+std::vector<double> Executor::run(const RunOptions& options) {
+  options_ = options;
+  deadline_ = now() + options.timeoutNanoseconds;
+  std::vector<double> samples;
+  samples.reserve(options.iterations / options.batch);
+  drop_ = options.sabotage.kind == Sabotage::Drop;
+  barrier();
+  for (uint64_t done = 0; done < options.iterations; done += options.batch) {
+    uint64_t start = now();
+    for (uint64_t i = 0; i < options.batch; i++) iterate();
+    samples.push_back(static_cast<double>(now() - start));
+  }
+  if (options.sabotage.kind == Sabotage::Flip) regions_[1]->mapping->data()[options.sabotage.offset] ^= 1;
+  barrier();
+  return samples;
+}
+
+void Executor::iterate() {
+  std::copy(fresh_.begin(), fresh_.end(), state_.begin());
+  left_ = static_cast<uint32_t>(plan_.steps.size());
+  for (uint32_t index : roots_) activate(index);
+  for (Lane& lane : lanes_) pump(lane);
+  while (left_ > 0) poll();
+}
+
+// A dissemination barrier: in round k every rank tells the one 2^k ahead and hears from the one 2^k behind.
+void Executor::barrier() {
+  state_.resize(fresh_.size());
+  Operation& told = told_;
+  told.completer = this;
+  told.id = kBarrierStep;
+  told.region = regions_[0];
+  told.buffer = regions_[0]->mapping->data();
+  told.descriptor = regions_[0]->descriptor[0];
+  told.hasData = true;
+  told.data = immediate(false, plan_.rank, kBarrierSlot);
+  for (uint32_t distance = 1; distance < plan_.world; distance *= 2) {
+    uint32_t peer = (plan_.rank + distance) % plan_.world;
+    told.peer = peer;
+    told.remoteAddress = remotes_[peer]->address[0];
+    told.remoteKey = remotes_[peer]->key[0];
+    outstanding_++;
+    port_.post(told);
+    Counter& heard = port_.counter((plan_.rank + plan_.world - distance) % plan_.world, kBarrierSlot);
+    while (heard.arrived <= heard.consumed || outstanding_ > 0) poll();
+    heard.consumed++;
+  }
+}
+
+void Executor::activate(uint32_t index) {
+  const PlanStep& step = plan_.steps[index];
+  if (step.kind == PlanStep::Wait) {
+    Counter& counter = *counters_[index];
+    counter.step = index;
+    counter.wanted = counter.consumed + step.chunks;
+    if (counter.arrived >= counter.wanted) finish(index);
+    return;
+  }
+  Lane& lane = laneOf(step);
+  lane.ready[(lane.head + lane.count++) % lane.ready.size()] = index;
+}
+
+void Executor::finish(uint32_t index) {
+  const PlanStep& step = plan_.steps[index];
+  if (step.kind == PlanStep::Wait) {
+    Counter& counter = *counters_[index];
+    counter.consumed = counter.wanted;
+    counter.wanted = Counter::kNobody;
+  }
+  left_--;
+  for (uint32_t next : step.dependents) {
+    if (--state_[next].after > 0) continue;
+    activate(next);
+    if (plan_.steps[next].kind != PlanStep::Wait) pump(laneOf(plan_.steps[next]));
+  }
+}
+
+// Posts a chunk of each ready step in turn, so that no peer waits for another's whole transfer.
+void Executor::pump(Lane& lane) {
+  while (lane.count > 0 && lane.inFlight < plan_.window) {
+    uint32_t index = lane.ready[lane.head];
+    lane.head = (lane.head + 1) % lane.ready.size();
+    lane.count--;
+    if (++state_[index].posted < plan_.steps[index].chunks) {
+      lane.ready[(lane.head + lane.count++) % lane.ready.size()] = index;
+    }
+    Operation& operation = *lane.free.back();
+    lane.free.pop_back();
+    lane.inFlight++;
+    outstanding_++;
+    postChunk(index, operation);
+  }
+}
+
+void Executor::postChunk(uint32_t index, Operation& operation) {
+  const PlanStep& step = plan_.steps[index];
+  size_t skip = static_cast<size_t>(state_[index].posted - 1) * plan_.chunkBytes;
+  Region* region = regions_[step.buffer];
+  operation.id = index;
+  operation.kind = static_cast<OperationKind>(step.kind);
+  operation.endpoint = step.channel;
+  operation.peer = step.peer;
+  operation.region = region;
+  operation.buffer = region->mapping->data() + step.offset + skip;
+  operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
+  operation.descriptor = region->descriptor[step.channel];
+  operation.data = immediate(false, plan_.rank, step.slot);
+  if (step.kind == PlanStep::Write) {
+    const RemoteRegion& remote = *remotes_[step.peer];
+    operation.hasData = true;
+    operation.delivered = plan_.delivered;
+    operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
+    operation.remoteKey = remote.key[step.channel];
+    if (drop_) operation.bytes = 0;
+  }
+  if (port_.post(operation)) completed(operation, operation.bytes);
+}
+
+void Executor::completed(Operation& operation, uint64_t) {
+  if (over_) return;
+  outstanding_--;
+  if (operation.id == kBarrierStep) return;
+  uint32_t index = operation.id;
+  Lane& lane = laneOf(plan_.steps[index]);
+  lane.inFlight--;
+  lane.free.push_back(&operation);
+  if (++state_[index].done == plan_.steps[index].chunks) finish(index);
+  pump(lane);
+}
+
+void Executor::failed(Operation& operation, int code, const std::string& text) {
+  outstanding_--;
+  if (!failure_.empty()) return;
+  failureCode_ = code;
+  failure_ = "transfer with rank " + std::to_string(operation.peer) + " on channel " +
+             std::to_string(operation.endpoint) + ": " + text;
+}
+
+void Executor::poll() {
+  size_t seen = port_.drain();
+  while (!port_.reached.empty()) {
+    uint32_t index = port_.reached.back();
+    port_.reached.pop_back();
+    finish(index);
+  }
+  if (seen > 0) {
+    quiet_ = 0;
+    if (!failure_.empty()) give(failureCode_, failure_);
+    if (!port_.faults.empty()) give(port_.faults.front().code, port_.faults.front().text);
+    return;
+  }
+  idle();
+}
+
+void Executor::idle() {
+  quiet_++;
+  if (quiet_ >= options_.spinsBeforeYield) sched_yield();
+  if (quiet_ % kPollsBetweenChecks != 0) return;
+  if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
+  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "not every rank came to the barrier");
+}
+
+void Executor::give(int code, const std::string& text) {
+  over_ = true;
+  throw Fault("plan", code, text);
+}
+
+std::string Executor::unfinished() const {
+  for (size_t i = 0; i < plan_.steps.size(); i++) {
+    const PlanStep& step = plan_.steps[i];
+    std::string peer = std::to_string(step.peer);
+    if (step.kind == PlanStep::Wait) {
+      if (counters_[i]->wanted == Counter::kNobody) continue;
+      uint64_t missing = counters_[i]->wanted - counters_[i]->arrived;
+      return std::to_string(missing) + " of " + std::to_string(step.chunks) + " chunks from rank " + peer + " did not arrive";
+    }
+    if (state_[i].done >= step.chunks) continue;
+    return std::string(step.kind == PlanStep::Recv ? "nothing came from rank " : "rank ") + peer +
+           (step.kind == PlanStep::Recv ? "" : " did not take what was sent") + " on channel " +
+           std::to_string(step.channel);
+  }
+  return "steps were left over";
+}
+
+}  // namespace weft

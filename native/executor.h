@@ -1,0 +1,111 @@
+#pragma once
+// Interprets a plan. What the clock encloses: an iteration starts before its first post and ends when every step is
+// done: every write delivered (or, for `transmit` plans, its buffer reusable), every receive filled, every expected
+// arrival counted. A sample is the time of `batch` such iterations, back to back, on this rank's monotonic clock.
+// Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "port.h"
+
+namespace weft {
+
+/// One step, as src/plan/encode.ts writes it.
+struct PlanStep {
+  enum Kind : uint8_t { Write, Send, Recv, Wait, Copy };
+  Kind kind = Write;
+  uint32_t channel = 0;
+  uint32_t peer = 0;  // or the source of a wait
+  uint32_t buffer = 0;  // 0 source, 1 target
+  size_t offset = 0;
+  size_t bytes = 0;
+  size_t remoteOffset = 0;
+  uint32_t slot = 0;
+  uint32_t chunks = 1;
+  uint32_t after = 0;  // how many steps come before
+  std::vector<uint32_t> dependents;
+};
+
+struct Plan {
+  uint32_t rank = 0, world = 0, channels = 0, window = 0;
+  bool delivered = true;
+  size_t chunkBytes = 0;
+  std::vector<PlanStep> steps;
+};
+
+/// Tests only: what the executor does wrong on purpose.
+struct Sabotage {
+  enum Kind : uint8_t { None, Flip, Drop };
+  Kind kind = None;
+  size_t offset = 0;  // Flip: the byte of the target buffer that changes when the last iteration is done
+};
+
+struct RunOptions {
+  uint64_t iterations = 1;
+  uint64_t batch = 1;
+  uint64_t timeoutNanoseconds = 0;
+  unsigned spinsBeforeYield = 200;
+  Sabotage sabotage;
+};
+
+class Executor final : private Completer {
+ public:
+  /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
+  Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes);
+
+  /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
+  /// Fault, operations may still be in flight: the executor must then outlive the port.
+  std::vector<double> run(const RunOptions& options);
+  /// From any thread: makes `run` throw ECANCELED soon.
+  void abort() { aborted_.store(true, std::memory_order_relaxed); }
+
+ private:
+  struct State {
+    uint32_t after, posted, done;
+  };
+  struct Lane {  // chunks of one channel in one direction
+    std::vector<uint32_t> ready;  // a ring of post steps that still have chunks to post
+    size_t head = 0, count = 0;
+    uint32_t inFlight = 0;
+    std::vector<Operation*> free;
+  };
+
+  void iterate();
+  void barrier();
+  void activate(uint32_t index);
+  void finish(uint32_t index);
+  void pump(Lane& lane);
+  void postChunk(uint32_t index, Operation& operation);
+  void idle();
+  void poll();
+  void completed(Operation& operation, uint64_t bytes) override;
+  void failed(Operation& operation, int code, const std::string& text) override;
+  [[noreturn]] void give(int code, const std::string& text);
+  std::string unfinished() const;
+  Lane& laneOf(const PlanStep& step) { return lanes_[step.channel * 2 + (step.kind == PlanStep::Recv)]; }
+
+  Port& port_;
+  Plan plan_;
+  Region* regions_[2];
+  std::vector<const RemoteRegion*> remotes_;
+  RunOptions options_;
+  std::vector<uint32_t> roots_;  // steps that wait for no other
+  std::vector<State> fresh_, state_;
+  std::vector<Counter*> counters_;  // by step, for waits
+  std::vector<Lane> lanes_;
+  std::deque<Operation> operations_;
+  uint32_t left_ = 0;  // steps of this iteration that are not done
+  uint32_t outstanding_ = 0;  // operations posted and not completed
+  bool drop_ = false;
+  bool over_ = false;  // `run` threw: late completions of what is still in flight are ignored
+  Operation told_;     // of the barrier
+  unsigned quiet_ = 0;
+  uint64_t deadline_ = 0;
+  std::atomic<bool> aborted_{false};
+  std::string failure_;
+  int failureCode_ = 0;
+};
+
+}  // namespace weft

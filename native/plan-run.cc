@@ -1,0 +1,127 @@
+#include "plan-run.h"
+
+#include "binding.h"
+
+namespace weft {
+
+namespace {
+
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHeaderFields = 13, kStepFields = 12;
+
+size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
+
+// The layout is described in src/plan/encode.ts.
+Plan readPlan(const Napi::Object& encoded) {
+  auto header = encoded.Get("header").As<Napi::Uint32Array>();
+  auto steps = encoded.Get("steps").As<Napi::Float64Array>();
+  auto after = encoded.Get("after").As<Napi::Uint32Array>();
+  if (header.ElementLength() < kHeaderFields || header[0] != kVersion) {
+    throw Fault("plan", EINVAL, "this addon reads plans of version 1");
+  }
+  Plan plan;
+  plan.rank = header[1];
+  plan.world = header[2];
+  plan.channels = header[3];
+  plan.window = header[4];
+  plan.delivered = header[5] == 0;
+  plan.chunkBytes = static_cast<size_t>(header[8]) << 32 | header[7];
+  plan.steps.resize(header[6]);
+  if (plan.chunkBytes == 0 || plan.window == 0 || steps.ElementLength() != plan.steps.size() * kStepFields) {
+    throw Fault("plan", EINVAL, "the plan is malformed");
+  }
+  for (uint32_t i = 0; i < plan.steps.size(); i++) {
+    const double* raw = steps.Data() + i * kStepFields;
+    PlanStep& step = plan.steps[i];
+    step.kind = static_cast<PlanStep::Kind>(raw[0]);
+    step.channel = static_cast<uint32_t>(raw[1]);
+    step.peer = static_cast<uint32_t>(raw[2]);
+    step.buffer = static_cast<uint32_t>(raw[3]);
+    step.offset = static_cast<size_t>(raw[4]);
+    step.bytes = static_cast<size_t>(raw[5]);
+    step.remoteOffset = static_cast<size_t>(raw[6]);
+    step.slot = static_cast<uint32_t>(raw[7]);
+    auto start = static_cast<uint32_t>(raw[8]);
+    step.after = static_cast<uint32_t>(raw[9]);
+    for (uint32_t k = start; k < start + step.after; k++) plan.steps.at(after[k]).dependents.push_back(i);
+  }
+  return plan;
+}
+
+void checkPlan(const Plan& plan, Port& port, const Region& source, const Region& target) {
+  if (plan.channels > port.endpointCount()) throw Fault("plan", EINVAL, "the plan uses more channels than are open");
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStep::Copy || step.buffer > 1) throw Fault("plan", ENOTSUP, "device buffers are not supported here");
+    if (step.kind == PlanStep::Wait) continue;
+    size_t limit = (step.buffer == 0 ? source : target).mapping->bytes();
+    if (step.channel >= plan.channels || step.peer >= plan.world || step.offset > limit || step.bytes > limit - step.offset) {
+      throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
+    }
+  }
+}
+
+RunOptions readOptions(const Napi::Object& job) {
+  RunOptions options;
+  options.iterations = field(job, "iterations");
+  options.batch = field(job, "batch");
+  options.timeoutNanoseconds = field(job, "timeoutMs") * 1000000u;
+  options.spinsBeforeYield = static_cast<unsigned>(field(job, "spinsBeforeYield"));
+  if (options.batch == 0 || options.iterations % options.batch != 0) {
+    throw Fault("plan", EINVAL, "iterations must be a multiple of the batch");
+  }
+  auto sabotage = job.Get("sabotage");
+  if (sabotage.IsObject()) {
+    auto wrong = sabotage.As<Napi::Object>();
+    bool flip = wrong.Get("kind").As<Napi::String>().Utf8Value() == "flip";
+    options.sabotage = {flip ? Sabotage::Flip : Sabotage::Drop, field(wrong, "offset")};
+  }
+  return options;
+}
+
+}  // namespace
+
+PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
+    : deferred_(job.Env()), onEnd_(std::move(onEnd)), options_(readOptions(job)) {
+  Region& source = port.region(static_cast<uint32_t>(field(job, "source")));
+  Region& target = port.region(static_cast<uint32_t>(field(job, "target")));
+  Plan plan = readPlan(job.Get("plan").As<Napi::Object>());
+  checkPlan(plan, port, source, target);
+  std::vector<const RemoteRegion*> remotes;
+  auto ids = job.Get("remotes").As<Napi::Array>();
+  for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
+  if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
+  executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes));
+  told_ = Napi::ThreadSafeFunction::New(job.Env(), Napi::Function(), "weft plan", 0, 1);
+  thread_ = std::thread([this] { work(); });
+}
+
+PlanRun::~PlanRun() {
+  if (thread_.joinable()) {
+    executor_->abort();
+    thread_.join();
+  }
+}
+
+void PlanRun::work() {
+  try {
+    samples_ = executor_->run(options_);
+  } catch (const Fault& fault) {
+    fault_ = std::make_unique<Fault>(fault);
+  }
+  told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
+  told_.Release();
+}
+
+void PlanRun::settle(Napi::Env env) {
+  thread_.join();
+  onEnd_(fault_ != nullptr);
+  if (fault_) {
+    deferred_.Reject(toError(env, *fault_).Value());
+    return;
+  }
+  auto result = Napi::Float64Array::New(env, samples_.size());
+  std::copy(samples_.begin(), samples_.end(), result.Data());
+  deferred_.Resolve(result);
+}
+
+}  // namespace weft

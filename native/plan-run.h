@@ -1,0 +1,40 @@
+#pragma once
+#include <napi.h>
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "executor.h"
+#include "fault.h"
+
+namespace weft {
+
+/// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples.
+class PlanRun {
+ public:
+  /// Reads everything from `job` before any other thread starts. `onEnd` is called on the JavaScript thread, before
+  /// the promise settles, with whether the run failed.
+  PlanRun(Napi::Object job, Port& port, std::function<void(bool failed)> onEnd);
+  ~PlanRun();
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+  void abort() { executor_->abort(); }
+
+ private:
+  void work();
+  void settle(Napi::Env env);
+
+  Napi::Promise::Deferred deferred_;
+  std::function<void(bool)> onEnd_;
+  RunOptions options_;
+  std::unique_ptr<Executor> executor_;
+  std::vector<double> samples_;
+  std::unique_ptr<Fault> fault_;
+  Napi::ThreadSafeFunction told_;
+  std::thread thread_;
+};
+
+}  // namespace weft

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../world/ranks-in-process.js';
+import {
+  exchanged,
+  expectedExchange,
+  marked,
+  missing,
+  newMark,
+  program,
+  run,
+} from './processes.js';
+
+const exchange = [process.execPath, program('exchange')];
+// Debian's torchrun 1.13 on Python 3.11 cannot parse its own defaults for these two.
+const torchrunArgs = ['-r', '9:1', '-t', '9:1'];
+const openmpiArgs = ['--allow-run-as-root', '--oversubscribe'];
+
+async function expectExchange(launcher: string, size: number, command: string, args: string[]) {
+  const { stdout, stderr } = await run(command, args);
+  const ranks = exchanged(stdout);
+  expect(ranks, stderr).toMatchObject(expectedExchange(size));
+  expect(ranks[0]).toMatchObject({ launcher, localSize: size, authenticated: false });
+}
+
+describe('Open MPI', () => {
+  const reason = missing({ 'mpirun.openmpi': 'openmpi-bin' });
+
+  test('its ranks find each other', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    await expectExchange('openmpi', 3, 'mpirun.openmpi', [...openmpiArgs, '-n', '3', ...exchange]);
+  });
+
+  test('two jobs at once do not meet', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const args = [...openmpiArgs, '-n', '2', ...exchange];
+    const jobs = await Promise.all([1, 2].map(() => run('mpirun.openmpi', args)));
+    for (const { stdout } of jobs) expect(exchanged(stdout)).toMatchObject(expectedExchange(2));
+  });
+
+  test('a rank that dies ends the job', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const mark = newMark();
+    const args = [...openmpiArgs, '-n', '3', process.execPath, program('steady')];
+    const { code, stderr } = await run('mpirun.openmpi', args, {
+      env: { ...mark, TEST_EXIT: '1' },
+    });
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/rank 1|\[\[\d+,1\],1\]/);
+    expect(marked(mark)).toEqual([]);
+  });
+});
+
+describe('MPICH', () => {
+  const reason = missing({ 'mpiexec.hydra': 'mpich' });
+
+  test('its ranks find each other', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    await expectExchange('mpich', 3, 'mpiexec.hydra', ['-n', '3', ...exchange]);
+  });
+
+  test('also behind a shell, and beside another job', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const args = ['-n', '2', 'sh', '-c', `${exchange.join(' ')}; true`];
+    const jobs = await Promise.all([1, 2].map(() => run('mpiexec.hydra', args)));
+    for (const { stdout } of jobs) expect(exchanged(stdout)).toMatchObject(expectedExchange(2));
+  });
+});
+
+describe('torchrun', () => {
+  const reason = missing({ torchrun: 'python3-torch' });
+
+  test('standalone: MASTER_PORT is free', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const args = [
+      '--standalone',
+      '--nproc_per_node=2',
+      ...torchrunArgs,
+      '--no_python',
+      ...exchange,
+    ];
+    await expectExchange('torchrun', 2, 'torchrun', args);
+  });
+
+  test('with a static rendezvous: its agent holds MASTER_PORT', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const master = ['--master_addr=127.0.0.1', `--master_port=${await freePort()}`];
+    const args = [...master, '--nproc_per_node=2', ...torchrunArgs, '--no_python', ...exchange];
+    await expectExchange('torchrun', 2, 'torchrun', args);
+  });
+});

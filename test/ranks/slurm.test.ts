@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exchanged, expectedExchange, marked, missing, newMark, program } from './processes.js';
+import { SlurmCluster, slurmCommands } from './slurm-cluster.js';
+import { whyNoHosts } from './two-hosts.js';
+
+const reason = missing(slurmCommands) ?? whyNoHosts();
+const exchange = [process.execPath, program('exchange')];
+const steady = [process.execPath, program('steady')];
+
+describe('srun', () => {
+  let cluster: SlurmCluster;
+  beforeAll(async () => {
+    if (reason === undefined) cluster = await SlurmCluster.open();
+  });
+  afterAll(async () => cluster?.[Symbol.asyncDispose]());
+
+  test('ranks on two hosts find each other by the host list alone', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const { stdout, stderr } = await cluster.start('srun', ['-N2', '-n4', ...exchange]).finished;
+    const ranks = exchanged(stdout);
+    expect(ranks, stderr).toMatchObject(expectedExchange(4));
+    expect(ranks[3]).toMatchObject({
+      launcher: 'srun',
+      hosts: ['node1', 'node1', 'node2', 'node2'],
+      localRank: 1,
+      localSize: 2,
+      netns: 2,
+      authenticated: false,
+    });
+  });
+
+  test('steps of one job run side by side, with a token', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const steps = `${['srun', '-N2', '-n2', '--overlap', ...exchange].join(' ')} & `.repeat(2);
+    const env = { WEFT_TOKEN: 'a token of this test' };
+    const { stdout, stderr } = await cluster.start(
+      'salloc',
+      ['-N2', '-n2', 'sh', '-c', `${steps}wait`],
+      { env },
+    ).finished;
+    const ranks = exchanged(stdout);
+    expect(ranks, stderr).toHaveLength(4);
+    expect(ranks[3]).toMatchObject({ rank: 1, size: 2, authenticated: true, netns: 2 });
+  });
+
+  test('a rank that dies on one host ends the others', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const mark = newMark();
+    const env = { ...mark, TEST_EXIT: '1' };
+    const { code, stderr } = await cluster.start('srun', ['-N2', '-n2', ...steady], { env })
+      .finished;
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/PEER_LOST: rank 1 on host node2/);
+    expect(marked(mark)).toEqual([]);
+  });
+
+  test('a missing rank is named with the host it was expected on', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const late = `[ $SLURM_PROCID = 1 ] && exec sleep 2.5; exec ${steady.join(' ')}`;
+    const env = { TEST_TIMEOUT_MS: '1500' };
+    const { stderr } = await cluster.start('srun', ['-N2', '-n2', 'sh', '-c', late], { env })
+      .finished;
+    expect(stderr).toMatch(
+      /1 of 2 ranks joined within 1.5 s; missing: rank 1 \(expected on host node2\)/,
+    );
+  });
+
+  test('a process alone in an allocation of four is told to use srun', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const { code, stderr } = await cluster.start('salloc', ['-N2', '-n4', ...steady]).finished;
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/LAUNCHER_CONFLICT: this Slurm allocation has 4 tasks/);
+  });
+});
