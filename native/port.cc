@@ -122,8 +122,11 @@ ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
 bool Port::post(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   if (endpoint.waiting.empty()) {
-    if (operation.kind == OperationKind::Send && endpoint.directed && operation.bytes <= endpoint.info->tx_attr->inject_size) {
-      ssize_t result = fi_inject(endpoint.ep, operation.buffer, operation.bytes, endpoint.peers[operation.peer]);
+    if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.info->tx_attr->inject_size) {
+      fi_addr_t peer = endpoint.peers[operation.peer];
+      ssize_t result = endpoint.directed
+                           ? fi_inject(endpoint.ep, operation.buffer, operation.bytes, peer)
+                           : fi_injectdata(endpoint.ep, operation.buffer, operation.bytes, operation.data, peer);
       if (result == 0) return true;
       if (result != -FI_EAGAIN) check(result, "fi_inject");
     } else {

@@ -8,3 +8,14 @@ export type {
   RemoteSlice,
 } from './fabric/region.js';
 export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';
+export { connectFabric, exchangeRegions } from './world/connect-fabric.js';
+export {
+  describeExit,
+  type LocalJob,
+  type OpenWorldOptions,
+  type Outcome,
+  openWorld,
+  type SpawnOptions,
+  spawnRanks,
+  type World,
+} from './world/index.js';

@@ -42,6 +42,8 @@ export class FabricChannel implements Channel {
   readonly index: number;
   readonly #port: PromisePort;
   readonly #rank: number;
+  /** Rides with a message where receives cannot name their sender. */
+  readonly #sender: number;
   readonly #maxMessageBytes: number;
 
   constructor(parts: ChannelParts) {
@@ -49,6 +51,7 @@ export class FabricChannel implements Channel {
     this.index = parts.index;
     this.#port = parts.port;
     this.#rank = parts.rank;
+    this.#sender = encodeUserImmediate(parts.rank, 0);
     this.#maxMessageBytes = parts.maxMessageBytes;
   }
 
@@ -99,9 +102,9 @@ export class FabricChannel implements Channel {
         region: local.buffer.region(this.#port),
         offset: local.offset,
         bytes: local.bytes,
-        remote: remote ? remote.region.id(this.#port) : 0,
+        remote: remote ? remote.region.idFor(this.#port) : 0,
         remoteOffset: remote ? remote.offset : 0,
-        data: options?.immediate === undefined ? undefined : this.#immediateFor(options.immediate),
+        data: kind === operationKind.send ? this.#sender : this.#immediateFor(options?.immediate),
       });
       if (id < 0 || !limited(options)) return done;
       const what = `a ${verbs[kind]} rank ${this.peer}`;
@@ -115,8 +118,8 @@ export class FabricChannel implements Channel {
     }
   }
 
-  #immediateFor(value: number): number {
-    return encodeUserImmediate(this.#rank, value);
+  #immediateFor(value: number | undefined): number | undefined {
+    return value === undefined ? undefined : encodeUserImmediate(this.#rank, value);
   }
 
   /** Above the provider's limit: the immediate goes with the last part, when the others are delivered. */

@@ -9,6 +9,15 @@ export function fabricError(error: unknown): unknown {
     return new WeftError('CLOSED', error.text, { cause: error });
   if (error.code === constants.errno.EBUSY)
     return new WeftError('BUSY', error.text, { cause: error });
+  if (error.operation === 'plan' && error.code === constants.errno.ECANCELED) {
+    return new WeftError('ABORTED', error.text, { cause: error });
+  }
+  if (error.operation === 'plan' && error.code === constants.errno.ETIMEDOUT) {
+    return new WeftError('TIMEOUT', error.text, {
+      hint: 'Is that rank alive and its link up? Raise --timeout if it is only slow.',
+      cause: error,
+    });
+  }
   if (error.code === constants.errno.ERANGE) return new TypeError(error.text);
   return new WeftError('FABRIC_FAULT', `${error.operation}: ${error.text}`, {
     hint: hintFor(error.operation, error.code),

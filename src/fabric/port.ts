@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import { addon, type NativePort } from '../native/addon.js';
+import { addon, type NativeJob, type NativePort } from '../native/addon.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { calling, fabricError } from './faults.js';
 
@@ -61,6 +61,9 @@ export class PromisePort {
   #awaited = 0;
   #posts = 0;
   #running = false;
+  // Of all drives together: short ones that follow each other without a pause must let others in, too.
+  #turns = 0;
+  #sliceEnd = 0;
   #closed = false;
   #idle: NodeJS.Timeout | undefined;
 
@@ -136,6 +139,18 @@ export class PromisePort {
     return { done, forget };
   }
 
+  /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
+  async run(job: NativeJob): Promise<Float64Array> {
+    clearInterval(this.#idle);
+    try {
+      return await this.native.run(job);
+    } catch (error) {
+      throw fabricError(error);
+    } finally {
+      if (!this.#closed) this.start();
+    }
+  }
+
   /** Rejects everything that is awaited, then closes the endpoints. */
   close(): void {
     if (this.#closed) return;
@@ -153,10 +168,8 @@ export class PromisePort {
   }
 
   async #drive(): Promise<void> {
-    let turns = 0;
     let quietTurns = 0;
     let posts = this.#posts;
-    let until = performance.now() + sliceMs;
     try {
       while (this.#awaited > 0 && !this.#closed) {
         const settled = quietTurns > settledTurns;
@@ -164,10 +177,10 @@ export class PromisePort {
         if (count > 0) this.#tell(count);
         quietTurns = count > 0 || posts !== this.#posts ? 0 : quietTurns + 1;
         posts = this.#posts;
-        turns++;
-        if ((settled || turns % turnsPerLook === 0) && performance.now() > until) {
+        this.#turns++;
+        if ((settled || this.#turns % turnsPerLook === 0) && performance.now() > this.#sliceEnd) {
           await new Promise(setImmediate);
-          until = performance.now() + sliceMs;
+          this.#sliceEnd = performance.now() + sliceMs;
         } else {
           await undefined;
         }
@@ -197,10 +210,14 @@ export class PromisePort {
       const low = records[i + 2]!;
       const high = records[i + 3]!;
       if (kind === record.done) this.#settle(id)?.resolve(high * 2 ** 32 + low);
-      else if (kind === record.failed) this.#settle(id)?.reject(this.#fault(low, high));
+      else if (kind === record.failed) this.#fail(id, this.#fault(low, high));
       else if (kind === record.arrived) this.#arrive(id, low);
       else this.#failEndpoint(id, this.#fault(low, high));
     }
+  }
+
+  #fail(id: number, error: WeftError): void {
+    this.#settle(id)?.reject(error);
   }
 
   #settle(id: number): Waiting | undefined {

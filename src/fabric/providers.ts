@@ -37,6 +37,9 @@ export function providerName(asked: string, version: { major: number; minor: num
   return asked === 'tcp' && layered ? 'tcp;ofi_rxm' : asked;
 }
 
+/** `net`, and `tcp` since it absorbed it, accept FI_DIRECTED_RECV and heed it for tagged messages only. */
+export const ignoresDirection = (provider: string): boolean => /^(net|tcp)$/.test(provider);
+
 const isRdma = (provider: string) => /^(efa|verbs)\b/.test(provider);
 
 /** What to open, one entry per channel, in the order of the NICs. */
@@ -54,6 +57,12 @@ export function findOffers(options: OfferOptions): Offer[] {
       ? found[i % found.length]!
       : addressedOffer(provider, options, provider === 'shm' ? undefined : (again ?? '127.0.0.1'));
   });
+}
+
+/** Whether libfabric has this provider for us at all. */
+export function isOffered(provider: string): boolean {
+  loadLibrary();
+  return ask({ provider }, { provider }).infos.length > 0;
 }
 
 function addressedOffers(provider: string, options: OfferOptions): Offer[] {
@@ -96,7 +105,8 @@ function ask(query: NativeQuery, options: OfferOptions) {
     calling(() => addon().getInfo({ ...query, mrMode, directed })).filter(
       (info) => info.cqDataSize >= immediateBytes,
     );
-  const directed = options.undirected ? [] : usable(true);
+  const undirected = options.undirected || ignoresDirection(query.provider ?? '');
+  const directed = undirected ? [] : usable(true);
   return directed.length > 0
     ? { infos: directed, directed: true }
     : { infos: usable(false), directed: false };

@@ -87,11 +87,15 @@ export class RemoteRegion implements Disposable {
     );
   }
 
-  /** The number by which one fabric alone knows it. */
-  id(port: PromisePort): number {
+  get id(): number {
     if (this.#closed) throw new WeftError('CLOSED', 'the remote region is closed');
-    if (port !== this.#port) throw new TypeError('the remote region belongs to another fabric');
     return this.#id;
+  }
+
+  /** The number by which this fabric knows it; no other does. */
+  idFor(port: PromisePort): number {
+    if (port !== this.#port) throw new TypeError('the remote region belongs to another fabric');
+    return this.id;
   }
 
   slice(offset = 0, bytes = this.bytes - offset): RemoteSlice {

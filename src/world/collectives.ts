@@ -71,27 +71,35 @@ export class Collectives {
 
   /** The ranks this one's result still needs. */
   #missing(collective: Collective, rank: number): number[] {
-    const { kind, values } = collective;
-    if (kind === 'gather' && rank !== root) return [];
-    if (kind === 'broadcast') return values.has(root) ? [] : [root];
-    return Array.from({ length: this.#roster.size }, (_, r) => r).filter((r) => !values.has(r));
+    if (this.#isReady(collective, rank)) return [];
+    if (collective.kind === 'broadcast') return [root];
+    const everyone = Array.from({ length: this.#roster.size }, (_, r) => r);
+    return everyone.filter((r) => !collective.values.has(r));
   }
 
+  #isReady({ kind, values }: Collective, rank: number): boolean {
+    if (kind === 'gather' && rank !== root) return true;
+    if (kind === 'broadcast') return values.has(root);
+    return values.size === this.#roster.size;
+  }
+
+  /** Runs at every arrival, so it looks for single missing ranks only once somebody has left. */
   #progress(op: string, collective: Collective): void {
-    // A barrier and an allgather become ready for all at once: one encoding serves every rank.
+    // What all ranks get is encoded once.
     let shared: Buffer | undefined;
+    const anyLeft = this.#roster.anyLeft;
     for (const rank of [...collective.waiting.keys()]) {
-      const missing = this.#missing(collective, rank);
-      const gone = missing.filter((r) => this.#roster.at(r)?.left);
-      if (gone.length > 0) {
-        const message = `${collective.title} cannot complete: ${this.#roster.describe(gone)}, then closed`;
-        this.#refuse(op, collective, rank, { code: 'PEER_LOST', message });
-      } else if (missing.length === 0) {
+      if (this.#isReady(collective, rank)) {
         const ownResult = collective.kind === 'gather';
         const frames = (ownResult ? undefined : shared) ?? this.#result(op, collective, rank);
         if (!ownResult) shared = frames;
         this.#answer(op, collective, rank, frames);
         this.#roster.did(rank, `finished ${collective.title}`);
+      } else if (anyLeft) {
+        const gone = this.#missing(collective, rank).filter((r) => this.#roster.at(r)?.left);
+        if (gone.length === 0) continue;
+        const message = `${collective.title} cannot complete: ${this.#roster.describe(gone)}, then closed`;
+        this.#refuse(op, collective, rank, { code: 'PEER_LOST', message });
       }
     }
   }

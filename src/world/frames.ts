@@ -13,6 +13,12 @@ export const strangerLimits: FrameLimits = { frameBytes: 4096, messageBytes: 409
 /** Between ranks of one job. */
 export const memberLimits: FrameLimits = { frameBytes: 1 << 18, messageBytes: 64 << 20 };
 
+/** What a rank may send: rank 0 wraps a value anew, and the result must fit too. */
+export const requestLimits: FrameLimits = {
+  ...memberLimits,
+  messageBytes: memberLimits.messageBytes - 4096,
+};
+
 const headerBytes = 4;
 const moreFollows = 0x8000_0000;
 

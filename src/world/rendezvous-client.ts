@@ -2,6 +2,7 @@ import { WeftError } from '../errors.js';
 import type { Secret } from './auth.js';
 import { type CallOptions, Calls } from './calls.js';
 import type { Connection } from './connection.js';
+import { encodeFrames, requestLimits } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import {
   type CollectiveKind,
@@ -32,6 +33,10 @@ const serverGraceMs = 3000;
 
 const toError = ({ code, message, hint }: Failure): WeftError =>
   new WeftError(code, message, hint === undefined ? {} : { hint });
+
+const checkName = (name: string): void => {
+  if (name.length > 256) throw new TypeError(`a name of ${name.length} characters is too long`);
+};
 
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {
@@ -100,6 +105,7 @@ export class RendezvousClient {
     value: unknown,
     options: CallOptions,
   ): Promise<Map<number, unknown>> {
+    checkName(name);
     const packed = packValue(value);
     const turn = this.#turns.get(`${kind} ${name}`) ?? 0;
     const request = { t: 'collect', kind, name, turn, timeoutMs: options.timeoutMs, value: packed };
@@ -109,11 +115,13 @@ export class RendezvousClient {
   }
 
   async put(key: string, value: unknown, options: CallOptions): Promise<void> {
+    checkName(key);
     const op = `put ${this.#counter++}`;
     await this.#call(op, { t: 'put', op, key, value: packValue(value) }, options);
   }
 
   async get(key: string, options: CallOptions): Promise<unknown> {
+    checkName(key);
     const op = `get ${this.#counter++}`;
     const values = await this.#call(
       op,
@@ -152,7 +160,7 @@ export class RendezvousClient {
     const limits = { ...options, timeoutMs: options.timeoutMs + serverGraceMs };
     const answer = this.#calls.open(op, limits, () => this.#stuck(op));
     try {
-      this.#connection.send(request);
+      this.#connection.sendEncoded(encodeFrames(request, requestLimits));
     } catch (error) {
       this.#calls.refuse(op, error); // too large to send
     }

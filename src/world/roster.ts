@@ -35,6 +35,10 @@ export class Roster {
     return this.full && this.seats.every((seat) => seat.left);
   }
 
+  get anyLeft(): boolean {
+    return this.seats.some((seat) => seat.left);
+  }
+
   get seats(): Seat[] {
     return [...this.#seats.values()];
   }

@@ -81,7 +81,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
   const shared = {
     size: identity.size,
     secret: { token, jobId: identity.jobId },
-    timeoutMs: options.timeoutMs ?? 60_000,
+    timeoutMs: checkedTimeout(options.timeoutMs ?? 60_000),
     heartbeatMs: options.heartbeatMs ?? 2000,
     silenceMs: options.silenceMs ?? 30_000,
   };
@@ -103,6 +103,12 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     reportFailure(error);
     throw error;
   }
+}
+
+/** Timers end at 24 days; a day is as good as for ever. */
+function checkedTimeout(ms: number): number {
+  if (!(ms >= 0)) throw new TypeError(`timeoutMs must be a number from 0 up, not ${ms}`);
+  return Math.min(ms, 86_400_000);
 }
 
 /** How rank 0 reaches its own server. */
@@ -199,7 +205,8 @@ class JoinedWorld implements World {
   }
 
   #call(options: WorldOptions = {}) {
-    return { timeoutMs: options.timeoutMs ?? this.#timeoutMs, signal: options.signal };
+    const timeoutMs = checkedTimeout(options.timeoutMs ?? this.#timeoutMs);
+    return { timeoutMs, signal: options.signal };
   }
 
   #inOrder<T>(values: Map<number, unknown>): T[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connectPair, providers } from './pair.js';
+import { connectPair, providers, seededRandom } from './pair.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -167,11 +167,3 @@ describe.each(providers)('$name', ({ options }) => {
     }
   });
 });
-
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

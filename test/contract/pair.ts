@@ -25,7 +25,7 @@ export interface ProviderCase {
   readonly options: FabricOptions;
 }
 
-const software = ['shm', 'tcp', 'net', 'sockets'];
+export const software = ['shm', 'tcp', 'net', 'sockets'];
 
 /** Every provider through the same suite, and again behaving as RDMA hardware does. */
 export const providers: ProviderCase[] = [
@@ -35,6 +35,29 @@ export const providers: ProviderCase[] = [
     options: { provider, basicRegistration: true },
   })),
 ];
+
+/** Several ranks in one process, connected. */
+export async function connectRanks(options: FabricOptions, count: number) {
+  const fabrics: Fabric[] = [];
+  for (let rank = 0; rank < count; rank++) fabrics.push(await openFabric(options));
+  const everyone = fabrics.map((fabric) => fabric.addresses);
+  for (const [rank, fabric] of fabrics.entries()) fabric.connect(rank, everyone);
+  return {
+    fabrics,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(fabrics.map((fabric) => fabric.close()));
+    },
+  };
+}
+
+/** Random numbers that a seed repeats, below 1. */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
 
 export async function connectPair(
   options: FabricOptions,

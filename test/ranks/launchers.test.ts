@@ -8,11 +8,10 @@ import {
   newMark,
   program,
   run,
+  torchrunArgs,
 } from './processes.js';
 
 const exchange = [process.execPath, program('exchange')];
-// Debian's torchrun 1.13 on Python 3.11 cannot parse its own defaults for these two.
-const torchrunArgs = ['-r', '9:1', '-t', '9:1'];
 const openmpiArgs = ['--allow-run-as-root', '--oversubscribe'];
 
 async function expectExchange(launcher: string, size: number, command: string, args: string[]) {
@@ -84,7 +83,7 @@ describe('torchrun', () => {
   test('with a static rendezvous: its agent holds MASTER_PORT', async ({ skip }) => {
     skip(reason !== undefined, reason);
     const master = ['--master_addr=127.0.0.1', `--master_port=${await freePort()}`];
-    const args = [...master, '--nproc_per_node=2', ...torchrunArgs, '--no_python', ...exchange];
+    const args = [...master, '--nproc_per_node=2', ...torchrunArgs, ...exchange];
     await expectExchange('torchrun', 2, 'torchrun', args);
   });
 });

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { allowedCores } from '../../src/native/process.js';
 import { describeExit, type SpawnOptions, spawnRanks } from '../../src/world/index.js';
 import {
   exchanged,
@@ -45,6 +46,15 @@ describe('local ranks', () => {
     expect(exchanged(others)).toMatchObject(expectedExchange(8).slice(1));
     expect(exchanged(out)[0]).toMatchObject({ launcher: 'local', authenticated: true });
     expect(left).toEqual([]);
+  });
+
+  test.for(['auto', 'none'] as const)('pinned: %s', async (pin, { skip }) => {
+    const cores = allowedCores();
+    skip(cores.length < 2, 'two ranks need two cores to be pinned');
+    const { out } = await runRanks('exchange', { ranks: 2, pin });
+    expect(exchanged(out)[0]).toMatchObject({
+      cores: pin === 'auto' ? cores.slice(0, Math.floor(cores.length / 2)) : cores,
+    });
   });
 
   test('over IPv6', async () => {

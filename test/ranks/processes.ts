@@ -139,3 +139,9 @@ export const expectedExchange = (size: number) =>
     said: 'hello',
     ...(rank === 0 ? { gathered: Array.from({ length: size }, (_, r) => r * 10) } : {}),
   }));
+
+/**
+ * Debian's torchrun 1.13 on Python 3.11 cannot parse its own defaults of -r and -t; by default it looks
+ * only every five seconds whether its ranks have ended.
+ */
+export const torchrunArgs = ['-r', '9:1', '-t', '9:1', '--monitor_interval', '0.1', '--no_python'];

@@ -6,8 +6,8 @@ const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' });
 export function whyNoHosts(): string | undefined {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   try {
-    ip('netns', 'add', 'weft-probe');
-    ip('netns', 'delete', 'weft-probe');
+    ip('netns', 'add', `weft-probe-${process.pid}`);
+    ip('netns', 'delete', `weft-probe-${process.pid}`);
     return undefined;
   } catch (error) {
     return `no network namespaces here: ${(error as Error).message}`;

@@ -48,6 +48,15 @@ describe('exchange', () => {
     await Promise.all([a!.barrier('x'), b!.barrier('x')]);
   });
 
+  test('misuse is a TypeError and harms nobody', async () => {
+    await using ranks = await openRanks(1);
+    const [world] = ranks.worlds;
+    await expect(world!.barrier('x'.repeat(300))).rejects.toThrowError(TypeError);
+    await expect(world!.barrier('x', { timeoutMs: Number.NaN })).rejects.toThrowError(TypeError);
+    await expect(world!.put('f', () => 1)).rejects.toThrowError(TypeError);
+    await world!.barrier('x', { timeoutMs: Number.POSITIVE_INFINITY });
+  });
+
   test('get waits for put, and a second put replaces the first', async () => {
     await using ranks = await openRanks(2);
     const [a, b] = ranks.worlds;

@@ -1,7 +1,8 @@
 // Joins, exchanges something of every kind, and prints one JSON line per rank.
+import { allowedCores } from '../../../dist/native/process.js';
 import { openWorld } from '../../../dist/world/index.js';
 
-await using_(async (world) => {
+await inWorld(async (world) => {
   const squares = await world.allgather('squares', { rank: world.rank, square: world.rank ** 2 });
   await world.barrier('middle');
   const bytes = await world.allgather('bytes', new Uint8Array([world.rank, 255]));
@@ -28,11 +29,12 @@ await using_(async (world) => {
       next: String(next),
       gathered,
       said,
+      cores: allowedCores(),
     }),
   );
 });
 
-async function using_(use) {
+async function inWorld(use) {
   const world = await openWorld({ timeoutMs: Number(process.env.TEST_TIMEOUT_MS ?? 20_000) });
   try {
     await use(world);

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { formatBytesRounded } from '../measure/units.js';
+import type { World } from '../world/world.js';
+import type { Benchmark, Column } from './benchmark.js';
+
+/** Kept free on each host for everything that is not a buffer, per rank. */
+const overheadBytes = 192 * 2 ** 20;
+
+/** What a rank's two buffers must hold for one size. */
+export interface Need {
+  readonly sourceBytes: number;
+  readonly targetBytes: number;
+}
+
+/** The largest buffers any column and turn needs, for every rank. */
+export function needsOf(
+  benchmark: Benchmark,
+  columns: readonly Column[],
+  world: number,
+  bytes: number,
+  buffers: number | undefined,
+): Need[] {
+  const traffics = columns.flatMap(({ strategy }) =>
+    benchmark.turns({ world, bytes, strategy, buffers }).map((turn) => turn.traffic),
+  );
+  return Array.from({ length: world }, (_, rank) => ({
+    sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),
+    targetBytes: Math.max(0, ...traffics.map((traffic) => traffic.targetBytes(rank))),
+  }));
+}
+
+/** Memory that could be had on each rank's host, by rank; learnt before anything is allocated. */
+export function gatherAvailable(world: World): Promise<number[]> {
+  return world.allgather('available memory', availableBytes());
+}
+
+function availableBytes(): number {
+  const match = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'));
+  return match ? Number(match[1]) * 1024 : Number.POSITIVE_INFINITY;
+}
+
+/** Why this size cannot run, with the sum, or undefined when it can. The same answer on every rank. */
+export function misfit(
+  world: World,
+  needs: readonly Need[],
+  available: readonly number[],
+): string | undefined {
+  const boots = new Map<string, number[]>();
+  for (const { rank, bootId } of world.members) {
+    boots.set(bootId, [...(boots.get(bootId) ?? []), rank]);
+  }
+  for (const ranks of boots.values()) {
+    const buffers = ranks.reduce((sum, rank) => {
+      const need = needs[rank]!;
+      return sum + need.sourceBytes + need.targetBytes;
+    }, 0);
+    const total = buffers + ranks.length * overheadBytes;
+    const free = Math.min(...ranks.map((rank) => available[rank]!));
+    if (total > free) {
+      const host = world.hosts[ranks[0]!];
+      return (
+        `${ranks.length} ranks on ${host} need ${formatBytesRounded(buffers)} of buffers and ` +
+        `${formatBytesRounded(ranks.length * overheadBytes)} besides; ${formatBytesRounded(free)} are free`
+      );
+    }
+  }
+  return undefined;
+}

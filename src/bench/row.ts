@@ -1,0 +1,85 @@
+import { figuresOf, isTooGood } from '../measure/figures.js';
+import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
+import { gbpsOf } from '../measure/units.js';
+import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
+import { measuredRow } from '../results/rows.js';
+import type { Row } from '../results/schema.js';
+import type { Benchmark, Column, Turn } from './benchmark.js';
+import { addChecked, type Checked, describeWrong } from './verify.js';
+
+/** What one turn gave: each rank's samples, by rank. */
+export interface TurnSamples {
+  readonly batch: number;
+  readonly byRank: readonly Float64Array[];
+}
+
+export interface RowParts {
+  readonly benchmark: Benchmark;
+  readonly column: Column;
+  readonly bytes: number;
+  readonly links: readonly Link[];
+  readonly hosts: readonly string[];
+  readonly turns: readonly Turn[];
+  readonly timed: readonly TurnSamples[];
+  readonly checked: readonly Checked[];
+}
+
+const tooGood = 'faster than the line: wrong path or wrong line rate';
+
+/** The samples that count: the initiator's, or the slowest rank's of each iteration. */
+export function countedSamples(benchmark: Benchmark, { byRank }: TurnSamples): number[] {
+  const counted = benchmark.clock === 'slowest' ? slowestPerIteration(byRank) : [...byRank[0]!];
+  return counted.map(Math.round);
+}
+
+/** A row is noisy when any of its turns is, each judged by itself. */
+export const isNoisyRow = (benchmark: Benchmark, timed: readonly TurnSamples[]): boolean =>
+  timed.some((turn) => isNoisy(countedSamples(benchmark, turn)));
+
+/** One row of the result, made on rank 0 from what every rank measured and found. */
+export function rowOf(parts: RowParts): Row {
+  const { benchmark, column, turns, timed, links } = parts;
+  const batch = timed[0]!.batch;
+  const samples = timed.flatMap((turn) => countedSamples(benchmark, turn));
+  const meanNanoseconds = summarize(samples, batch).mean;
+  const figures = figuresOf({
+    bytes: turns[0]!.figureBytes,
+    meanNanoseconds,
+    allowedGbps: allowedLineRateGbps(column.strategy, links),
+    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links).nanoseconds,
+  });
+  const checked = addChecked(parts.checked);
+  const failure =
+    checked.wrong > 0 ? describeWrong(checked) : isTooGood(figures) ? tooGood : undefined;
+  return measuredRow({
+    column: column.name,
+    bytes: parts.bytes,
+    samples,
+    batch,
+    figures,
+    roundTrip: benchmark.roundTrip ?? false,
+    checked: { bytes: checked.bytes, wrong: checked.wrong },
+    noisy: isNoisyRow(benchmark, timed),
+    labels: { memory: 'pinned' },
+    ...(failure !== undefined && { failure }),
+    ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
+  });
+}
+
+function perRank({ timed, hosts }: RowParts) {
+  const { byRank, batch } = timed[0]!;
+  return byRank.map((samples, rank) => ({
+    rank,
+    ...(hosts[rank] !== undefined && { host: hosts[rank] }),
+    nanoseconds: summarize([...samples], batch),
+  }));
+}
+
+function perPeer({ benchmark, turns, timed }: RowParts) {
+  return turns.flatMap((turn, index) => {
+    if (!turn.pair) return [];
+    const nanoseconds = summarize(countedSamples(benchmark, timed[index]!), timed[index]!.batch);
+    const [from, to] = turn.pair;
+    return [{ from, to, gbps: gbpsOf(turn.figureBytes.figure, nanoseconds.mean), nanoseconds }];
+  });
+}

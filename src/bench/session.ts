@@ -1,0 +1,78 @@
+import { availableParallelism } from 'node:os';
+import { FabricEngine } from '../engine/fabric-engine.js';
+import { WeftError } from '../errors.js';
+
+import { type Fabric, openFabric } from '../fabric/fabric.js';
+import type { Link } from '../plan/bound.js';
+import { chooseFabric } from '../world/choose-fabric.js';
+import { connectFabric } from '../world/connect-fabric.js';
+import type { World } from '../world/world.js';
+import { sabotageFromEnvironment } from './sabotage.js';
+import type { Settings } from './settings.js';
+
+/** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
+export interface Session extends AsyncDisposable {
+  readonly world: World;
+  readonly fabric: Fabric;
+  readonly engine: FabricEngine;
+  readonly links: readonly Link[];
+}
+
+const spinsBeforeYield = 200;
+
+export async function openSession(world: World, settings: Settings): Promise<Session> {
+  const choice = await chooseFabric(world, settings);
+  const fabric = await openFabric({ ...choice, peersExpected: world.size });
+  try {
+    await connectFabric(world, fabric);
+    const crowded = world.localSize > availableParallelism() && world.localSize > 1;
+    const sabotage = sabotageFromEnvironment(world.rank);
+    const engine = new FabricEngine({
+      world,
+      fabric,
+      timeoutMs: settings.timeoutMs,
+      spinsBeforeYield: crowded ? 0 : spinsBeforeYield,
+      ...(sabotage && { sabotage }),
+    });
+    return {
+      world,
+      fabric,
+      engine,
+      links: fabric.channels.map((channel) => ({
+        nic: channel.nic,
+        lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
+      })),
+      [Symbol.asyncDispose]: async () => {
+        await engine[Symbol.asyncDispose]();
+        await fabric.close();
+      },
+    };
+  } catch (error) {
+    await fabric.close();
+    throw error;
+  }
+}
+
+/** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
+export function pacingFor(
+  fabric: Fabric,
+  settings: Pick<Settings, 'chunkBytes' | 'window'>,
+  world: number,
+): { chunkBytes: number; window: number; reduced: boolean } {
+  const preferred = fabric.provider === 'shm' ? shmPacing : networkPacing;
+  const limits = fabric.channels.flatMap(({ sendQueue, receiveQueue }) => [
+    sendQueue,
+    Math.floor(receiveQueue / Math.max(1, world - 1)),
+  ]);
+  const wanted = settings.window ?? preferred.window;
+  const window = Math.max(1, Math.min(wanted, ...limits));
+  const chunkBytes = Math.min(
+    settings.chunkBytes ?? preferred.chunkBytes,
+    ...fabric.channels.map((channel) => channel.maxMessageBytes),
+  );
+  if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '--chunk must be at least 1 byte');
+  return { chunkBytes, window, reduced: window < wanted };
+}
+
+const shmPacing = { chunkBytes: 2 ** 20, window: 4 };
+const networkPacing = { chunkBytes: 2 ** 20, window: 16 };

@@ -1,0 +1,71 @@
+import { WeftError } from '../errors.js';
+import { formatBytes } from '../measure/units.js';
+import type { Benchmark, Column } from './benchmark.js';
+
+/** How one benchmark is to be run; the same on every rank. */
+export interface Settings {
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  /** Sizes double, or grow by `stepBytes` where that is set. */
+  readonly stepFactor: number;
+  readonly stepBytes?: number;
+  /** Default: as many as `budgetMs` allows. */
+  readonly iterations?: number;
+  readonly warmup: number;
+  readonly budgetMs: number;
+  readonly check: boolean;
+  /** Default: all. */
+  readonly columns?: readonly string[];
+  readonly buffers?: number;
+  readonly chunkBytes?: number;
+  readonly window?: number;
+  readonly timeoutMs: number;
+  /** `auto` lets ranks that share cores yield at once. */
+  readonly pin: 'auto' | 'none';
+  readonly provider?: string;
+  readonly nics?: readonly string[];
+  readonly channels?: number;
+  readonly lineRateGbps?: number;
+}
+
+export const defaultSettings = {
+  warmup: 2,
+  budgetMs: 500,
+  check: true,
+  timeoutMs: 60_000,
+  pin: 'auto',
+} as const;
+
+/** The sizes of the rows, smallest first. */
+export function sizesOf(settings: Settings): number[] {
+  const { minBytes, maxBytes, stepBytes, stepFactor } = settings;
+  if (minBytes > maxBytes) {
+    throw new WeftError(
+      'BAD_USAGE',
+      `--min-bytes ${formatBytes(minBytes)} is more than --max-bytes ${formatBytes(maxBytes)}`,
+      { hint: 'Swap them, or leave one out.' },
+    );
+  }
+  const sizes: number[] = [];
+  for (let bytes = minBytes; bytes <= maxBytes; ) {
+    sizes.push(bytes);
+    const next = stepBytes === undefined ? Math.ceil(bytes * stepFactor) : bytes + stepBytes;
+    bytes = Math.max(next, bytes + 1);
+  }
+  return sizes;
+}
+
+/** The columns asked for, in the benchmark's order. Names are matched without regard to case. */
+export function columnsOf(benchmark: Benchmark, asked: readonly string[] | undefined): Column[] {
+  if (asked === undefined) return [...benchmark.columns];
+  const names = ({ name, aliases }: Column) => [name, ...aliases].map((one) => one.toLowerCase());
+  const wanted = new Set(asked.map((name) => name.toLowerCase()));
+  const known = new Set(benchmark.columns.flatMap(names));
+  const unknown = asked.filter((name) => !known.has(name.toLowerCase()));
+  if (unknown.length > 0) {
+    throw new WeftError('BAD_USAGE', `${benchmark.id} has no column ${unknown.join(', ')}`, {
+      hint: `It has ${benchmark.columns.map((column) => column.name).join(', ')}.`,
+    });
+  }
+  return benchmark.columns.filter((column) => names(column).some((name) => wanted.has(name)));
+}

@@ -1,0 +1,33 @@
+import { isWeftError, WeftError } from '../errors.js';
+
+export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } as const;
+
+/** What went wrong and what to do; causes and stacks only when asked for. */
+export function describeFailure(error: unknown, verbose: boolean): string {
+  const lines = [`weft: ${error instanceof Error ? error.message : String(error)}`];
+  if (isWeftError(error) && error.hint) lines.push(error.hint);
+  if (verbose && error instanceof Error) {
+    lines.push(error.stack ?? '');
+    for (let cause = error.cause; cause !== undefined; ) {
+      lines.push(
+        `caused by: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`,
+      );
+      cause = cause instanceof Error ? cause.cause : undefined;
+    }
+  }
+  return lines.join('\n');
+}
+
+const usageCodes = new Set(['BAD_USAGE', 'LAUNCHER_CONFLICT']);
+const nothingCodes = new Set([
+  'ADDON_MISSING',
+  'LIBFABRIC_NOT_FOUND',
+  'LIBFABRIC_TOO_OLD',
+  'NO_PROVIDER',
+]);
+
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof WeftError)) return exitCode.failed;
+  if (usageCodes.has(error.code)) return exitCode.usage;
+  return nothingCodes.has(error.code) ? exitCode.nothing : exitCode.failed;
+}

@@ -1,0 +1,71 @@
+import { WeftError } from '../errors.js';
+import { describeExit, identify, openWorld, spawnRanks, type World } from '../world/index.js';
+import type { ShowOptions } from './bench-options.js';
+import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+
+export interface RankJob {
+  readonly show: Pick<ShowOptions, 'ranks' | 'verbose' | 'iface' | 'tokenFile'>;
+  readonly pin: 'auto' | 'none';
+  readonly timeoutMs: number;
+  /** What every rank does. The exit code counts on rank 0. */
+  work(world: World): Promise<number>;
+}
+
+/**
+ * Runs `work` on every rank. Under a launcher, or as a rank it started itself, this process is a rank; otherwise it
+ * starts this same command line once per rank and waits.
+ */
+export async function inRanks(job: RankJob): Promise<number> {
+  const { launcher } = identify(process.env);
+  return launcher === 'single' ? startLocal(job) : joinAndWork(job, launcher === 'local');
+}
+
+async function startLocal({ show, pin }: RankJob): Promise<number> {
+  const started = await spawnRanks({
+    ranks: show.ranks,
+    command: process.execPath,
+    args: process.argv.slice(1),
+    pin,
+    prefix: show.verbose,
+  });
+  const { ok, failure, interrupted } = await started.done;
+  if (interrupted) {
+    process.stderr.write(`weft: ended by ${interrupted}\n`);
+    return exitCode.failed;
+  }
+  if (ok || !failure) return exitCode.ok;
+  // A rank that exits by itself has said why.
+  if (failure.signal || (!failure.report && !failure.lastWords && failure.rank !== 0)) {
+    process.stderr.write(`weft: ${describeExit(failure)}\n`);
+  }
+  return failure.exitCode ?? exitCode.failed;
+}
+
+async function joinAndWork({ show, timeoutMs, work }: RankJob, local: boolean): Promise<number> {
+  const { iface, tokenFile, verbose } = show;
+  let world: World | undefined;
+  try {
+    world = await openWorld({
+      timeoutMs,
+      ...(iface !== undefined && { iface }),
+      ...(tokenFile !== undefined && { tokenFile }),
+    });
+    const joined = world;
+    const end = (signal: NodeJS.Signals) => {
+      void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was ended by ${signal}`));
+    };
+    process.once('SIGTERM', end).once('SIGINT', end);
+    return await work(world);
+  } catch (error) {
+    await world?.fail(error);
+    // Of a local job's ranks the one that failed speaks, and rank 0, which has the results.
+    const consequence =
+      error instanceof WeftError && (error.code === 'PEER_LOST' || error.code === 'ABORTED');
+    if (!(local && consequence && world?.rank !== 0)) {
+      process.stderr.write(`${describeFailure(error, verbose)}\n`);
+    }
+    return exitCodeOf(error);
+  } finally {
+    await world?.close();
+  }
+}

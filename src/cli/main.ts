@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { benchmarks } from '../bench/registry.js';
+import { addBenchCommand } from './bench.js';
+import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
+const program = new Command('weft')
+  .description('Measures the fabric between processes, hosts and GPUs, and checks every byte.')
+  .version(version)
+  .showHelpAfterError('(weft --help, or weft COMMAND --help, lists what there is)')
+  .exitOverride();
+for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+  } else {
+    process.stderr.write(`${describeFailure(error, process.argv.includes('--verbose'))}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+}

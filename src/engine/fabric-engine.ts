@@ -1,0 +1,102 @@
+import type { Fabric } from '../fabric/fabric.js';
+import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
+import type { MemoryKind } from '../memory/buffer.js';
+import type { NativeJob } from '../native/addon.js';
+import { encodePlan } from '../plan/encode.js';
+import type { Plan } from '../plan/plan.js';
+import { exchangeRegions } from '../world/connect-fabric.js';
+import type { World } from '../world/world.js';
+import type { Engine, RunOptions } from './engine.js';
+
+export interface FabricEngineOptions {
+  readonly world: World;
+  /** Connected to every rank of the world. */
+  readonly fabric: Fabric;
+  readonly memory?: MemoryKind;
+  /** How long an iteration may make no end before it is given up. */
+  readonly timeoutMs: number;
+  /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
+  readonly spinsBeforeYield: number;
+  /** Tests only: what the executor does wrong on purpose. */
+  readonly sabotage?: NativeJob['sabotage'];
+}
+
+/** Plans over real libfabric. Owns its buffers, not the world or the fabric. */
+export class FabricEngine implements Engine {
+  readonly #options: FabricEngineOptions;
+  #buffers: { source: FabricBuffer; target: FabricBuffer } | undefined;
+  #remotes: RemoteRegion[] = [];
+
+  constructor(options: FabricEngineOptions) {
+    this.#options = options;
+  }
+
+  get rank(): number {
+    return this.#options.world.rank;
+  }
+
+  get world(): number {
+    return this.#options.world.size;
+  }
+
+  get source(): FabricBuffer {
+    return this.#prepared().source;
+  }
+
+  get target(): FabricBuffer {
+    return this.#prepared().target;
+  }
+
+  async prepare(sizes: { sourceBytes: number; targetBytes: number }): Promise<void> {
+    const { world, fabric, memory = 'pinned' } = this.#options;
+    this.#release();
+    this.#buffers = {
+      source: fabric.allocate(sizes.sourceBytes, { memory }),
+      target: fabric.allocate(sizes.targetBytes, { memory }),
+    };
+    this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
+  }
+
+  async run(plan: Plan, { iterations, batch = 1 }: RunOptions): Promise<Float64Array> {
+    const { fabric, world, timeoutMs, spinsBeforeYield, sabotage } = this.#options;
+    const { port } = fabric;
+    const { source, target } = this.#prepared();
+    world.signal.throwIfAborted();
+    const abort = () => port.native.abort();
+    world.signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await port.run({
+        plan: encodePlan(plan),
+        source: source.region(port),
+        target: target.region(port),
+        remotes: this.#remotes.map((remote) => remote.id),
+        iterations,
+        batch,
+        timeoutMs,
+        spinsBeforeYield,
+        ...(sabotage && { sabotage }),
+      });
+    } catch (error) {
+      // When another rank failed, its reason is the one worth telling.
+      throw world.signal.aborted ? world.signal.reason : error;
+    } finally {
+      world.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  #prepared(): { source: FabricBuffer; target: FabricBuffer } {
+    if (!this.#buffers) throw new TypeError('prepare the engine first');
+    return this.#buffers;
+  }
+
+  #release(): void {
+    for (const remote of this.#remotes) remote.close();
+    this.#buffers?.source.close();
+    this.#buffers?.target.close();
+    this.#buffers = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#release();
+  }
+}
