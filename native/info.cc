@@ -82,7 +82,8 @@ fi_info* makeHints(const Napi::Object& query) {
   hints->caps = FI_MSG | FI_RMA | (query.Get("directed").ToBoolean() ? FI_DIRECTED_RECV : 0);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-  hints->domain_attr->mr_mode = query.Get("mrMode").As<Napi::Number>().Int32Value();
+  auto offered = query.Get("mrMode");
+  hints->domain_attr->mr_mode = offered.IsNumber() ? offered.As<Napi::Number>().Int32Value() : 0;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->domain_attr->av_type = FI_AV_TABLE;
   if (query.Get("anything").ToBoolean()) {  // discovery for people: whatever there is

@@ -11,6 +11,8 @@ export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory
 export { connectFabric, exchangeRegions } from './world/connect-fabric.js';
 export {
   describeExit,
+  type Identity,
+  identify,
   type LocalJob,
   type OpenWorldOptions,
   type Outcome,

@@ -93,7 +93,7 @@ function headerOf(benchmark: Benchmark, session: Session, settings: Settings): R
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...world.hosts], launcher: world.launcher },
+    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
     fabric: {
       library: fabric.library.path,
       version: fabric.library.version,

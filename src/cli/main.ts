@@ -3,6 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../bench/registry.js';
 import { addBenchCommand } from './bench.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+import { addInfoCommand } from './info.js';
+import { addListCommand } from './list.js';
+import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -13,7 +16,10 @@ const program = new Command('weft')
   .version(version)
   .showHelpAfterError('(weft --help, or weft COMMAND --help, lists what there is)')
   .exitOverride();
+addInfoCommand(program);
+addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
+addSuiteCommand(program);
 
 try {
   await program.parseAsync();

@@ -1,70 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type Environment, identify } from '../../src/world/identity.js';
-
-// Environments as real launchers make them (Slurm 22.05, Open MPI 4.1, MPICH 4.0, torchrun 1.13).
-const batchScript: Environment = {
-  SLURM_JOB_ID: '5',
-  SLURM_JOB_NODELIST: 'node[1-2]',
-  SLURM_NTASKS: '4',
-  SLURM_NODEID: '0',
-  SLURM_PROCID: '0',
-  SLURM_LOCALID: '0',
-  SLURM_TASKS_PER_NODE: '2(x2)',
-};
-const salloc: Environment = {
-  SLURM_JOB_ID: '2',
-  SLURM_JOB_NODELIST: 'node[1-2]',
-  SLURM_NTASKS: '4',
-  SLURM_TASKS_PER_NODE: '2(x2)',
-};
-const step = (rank: number, size: number, nodes = 2): Environment => ({
-  SLURM_CLUSTER_NAME: 'c',
-  SLURM_JOB_ID: '5',
-  SLURM_STEP_ID: '1',
-  SLURM_PROCID: `${rank}`,
-  SLURM_LOCALID: `${rank % (size / nodes)}`,
-  SLURM_NODEID: `${Math.floor(rank / (size / nodes))}`,
-  SLURM_NTASKS: `${size}`,
-  SLURM_STEP_NUM_TASKS: `${size}`,
-  SLURM_STEP_NODELIST: nodes === 1 ? 'node1' : `node[1-${nodes}]`,
-  SLURM_STEP_TASKS_PER_NODE: nodes === 1 ? `${size}` : `${size / nodes}(x${nodes})`,
-});
-const openmpi = (rank: number, size: number, local = size): Environment => ({
-  OMPI_COMM_WORLD_RANK: `${rank}`,
-  OMPI_COMM_WORLD_SIZE: `${size}`,
-  OMPI_COMM_WORLD_LOCAL_RANK: `${rank % local}`,
-  OMPI_COMM_WORLD_LOCAL_SIZE: `${local}`,
-  OMPI_UNIVERSE_SIZE: '16',
-  PMIX_NAMESPACE: '567541761',
-  PMIX_RANK: `${rank}`,
-});
-const mpich = (rank: number, size: number, local = size): Environment => ({
-  PMI_RANK: `${rank}`,
-  PMI_SIZE: `${size}`,
-  PMI_FD: '8',
-  MPI_LOCALRANKID: `${rank % local}`,
-  MPI_LOCALNRANKS: `${local}`,
-});
-const torchrun = (rank: number, size: number, local = size): Environment => ({
-  RANK: `${rank}`,
-  WORLD_SIZE: `${size}`,
-  LOCAL_RANK: `${rank % local}`,
-  LOCAL_WORLD_SIZE: `${local}`,
-  GROUP_RANK: `${Math.floor(rank / local)}`,
-  GROUP_WORLD_SIZE: `${size / local}`,
-  MASTER_ADDR: 'localhost',
-  MASTER_PORT: '29500',
-  TORCHELASTIC_RUN_ID: 'none',
-  TORCHELASTIC_RESTART_COUNT: '0',
-  TORCHELASTIC_USE_AGENT_STORE: 'True',
-});
-const local = (rank: number): Environment => ({
-  WEFT_RANK: `${rank}`,
-  WEFT_SIZE: '4',
-  WEFT_MASTER: '[::1]:4711',
-  WEFT_JOB: 'j',
-  WEFT_LISTEN_FD: '4',
-});
+import {
+  batchScript,
+  local,
+  mpich,
+  openmpi,
+  salloc,
+  step,
+  torchrun,
+} from './launcher-environments.js';
 
 const hydra = {
   ancestors: () => [

@@ -21,7 +21,7 @@ export function markOf(row: Row): string {
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
   const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const library = [fabric.library, fabric.version].filter((part) => part !== null).join(' ');
+  const library = fabric.version === null ? '' : `libfabric ${fabric.version}`;
   const provider = fabric.provider ?? 'no fabric';
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';

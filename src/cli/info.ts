@@ -1,0 +1,92 @@
+import { type Command, Option } from 'commander';
+import { type Inspection, inspect } from '../fabric/inspect.js';
+import type { Nic } from '../fabric/nics.js';
+import { formatBytesRounded } from '../measure/units.js';
+
+/** `weft info`: what this machine can do, and what is missing. Works without libfabric too. */
+export function addInfoCommand(program: Command): void {
+  program
+    .command('info')
+    .description(
+      'What this machine can do: libfabric, providers, NICs, limits, and what is missing.',
+    )
+    .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
+    .action(({ format }: { format: string }) => {
+      const found = inspect();
+      const text = format === 'json' ? JSON.stringify(infoJson(found), null, 2) : infoText(found);
+      process.stdout.write(`${text}\n`);
+    });
+}
+
+export function infoJson({ libfabric, providers, nics, limits, missing }: Inspection) {
+  return {
+    schema: 'weft.info/1',
+    libfabric: libfabric ? { path: libfabric.path, version: libfabric.version } : null,
+    providers,
+    nics: nics.map((nic) => ({
+      ...nic,
+      pci: nic.pci ?? null,
+      numaNode: nic.numaNode ?? null,
+      rateGbps: nic.rateGbps ?? null,
+    })),
+    gpus: [],
+    limits: {
+      ...limits,
+      lockedMemoryBytes: limits.lockedMemoryBytes ?? null,
+      openFiles: limits.openFiles ?? null,
+    },
+    missing,
+  };
+}
+
+function infoText({ libfabric, providers, nics, limits, missing }: Inspection): string {
+  const lines: [string, string][] = [
+    ['libfabric', libfabric ? `${libfabric.version}  ${libfabric.path}` : 'not found'],
+    ...section(
+      'providers',
+      providers,
+      ({ name, domains, usable }) =>
+        `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(domains)}`,
+    ),
+    ...section('NICs', nics, describeNic),
+    ['cores', String(limits.cores)],
+    ['memory', formatBytesRounded(limits.memoryBytes)],
+    ['locked memory', describeLimit(limits.lockedMemoryBytes)],
+    ['/dev/shm free', formatBytesRounded(limits.sharedMemoryFreeBytes)],
+    ['open files', String(limits.openFiles ?? 'unlimited')],
+    ['huge pages', `transparent: ${limits.transparentHugePages}`],
+    ...(missing.length === 0
+      ? [['missing', 'nothing'] as [string, string]]
+      : section('missing', missing, ({ what, hint }) => `${what}. ${hint}`)),
+  ];
+  const width = Math.max(...lines.map(([label]) => label.length));
+  return lines.map(([label, text]) => `${label.padEnd(width)}  ${text}`).join('\n');
+}
+
+/** The label stands before the first line only. */
+const section = <T>(label: string, items: readonly T[], line: (item: T) => string) =>
+  items.length === 0
+    ? [[label, 'none'] as [string, string]]
+    : items.map((item, index): [string, string] => [index === 0 ? label : '', line(item)]);
+
+const shorten = (names: readonly string[]): string =>
+  names.length <= 4 ? names.join(' ') : `${names.slice(0, 4).join(' ')} … ${names.length} in all`;
+
+function describeNic(nic: Nic): string {
+  const rate = nic.rateGbps === undefined ? 'rate unknown' : `${nic.rateGbps} Gbps`;
+  const place = [nic.pci, nic.numaNode === undefined ? undefined : `NUMA ${nic.numaNode}`];
+  const kind = nic.loopback ? 'loopback' : nic.kind;
+  return [
+    nic.name.padEnd(14),
+    (nic.up ? 'up' : 'down').padEnd(4),
+    kind.padEnd(8),
+    rate.padEnd(12),
+    ...[...place, ...nic.addresses].filter((part) => part !== undefined),
+  ].join('  ');
+}
+
+function describeLimit(bytes: number | undefined): string {
+  if (bytes === undefined) return 'unlimited';
+  const note = process.getuid?.() === 0 ? ' (root may lock more)' : '';
+  return `${formatBytesRounded(bytes)}${note}`;
+}

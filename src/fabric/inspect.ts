@@ -1,0 +1,124 @@
+import { readFileSync, statfsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { isWeftError } from '../errors.js';
+import { addon } from '../native/addon.js';
+import { immediateBytes } from './immediates.js';
+import { type Library, loadLibrary } from './library.js';
+import { offeredMrMode } from './memory-mode.js';
+import { listNics, type Nic } from './nics.js';
+import { providerName } from './providers.js';
+
+/** A provider as `info` lists it. */
+export interface ProviderInfo {
+  readonly name: string;
+  readonly domains: readonly string[];
+  /** Whether Weft can measure over it: reliable datagrams, RMA, and 32 bits of immediate data. */
+  readonly usable: boolean;
+}
+
+export interface Limits {
+  readonly cores: number;
+  readonly memoryBytes: number;
+  /** Undefined: no limit. */
+  readonly lockedMemoryBytes: number | undefined;
+  readonly sharedMemoryFreeBytes: number;
+  readonly openFiles: number | undefined;
+  readonly transparentHugePages: string;
+}
+
+export interface Missing {
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** What this machine can do. */
+export interface Inspection {
+  readonly libfabric: Library | undefined;
+  readonly providers: readonly ProviderInfo[];
+  readonly nics: readonly Nic[];
+  readonly limits: Limits;
+  readonly missing: readonly Missing[];
+}
+
+/** Never throws for what is missing: that is part of the answer. */
+export function inspect(): Inspection {
+  const missing: Missing[] = [];
+  let libfabric: Library | undefined;
+  let providers: ProviderInfo[] = [];
+  try {
+    libfabric = loadLibrary();
+    providers = listProviders(libfabric);
+  } catch (error) {
+    if (!isWeftError(error)) throw error;
+    missing.push({ what: error.message, hint: error.hint ?? '' });
+  }
+  const limits = readLimits();
+  return {
+    libfabric,
+    providers,
+    nics: listNics(),
+    limits,
+    missing: [...missing, ...lacks(limits)],
+  };
+}
+
+function listProviders(library: Library): ProviderInfo[] {
+  const domains = new Map<string, Set<string>>();
+  for (const info of addon().getInfo({ anything: true })) {
+    const known = domains.get(info.provider) ?? new Set();
+    domains.set(info.provider, known.add(info.domain));
+  }
+  // Layered providers are found only when asked for by name.
+  const tcp = providerName('tcp', library);
+  if (!domains.has(tcp)) domains.set(tcp, new Set());
+  return [...domains].map(([name, found]) => {
+    const infos = addon().getInfo({ provider: name, mrMode: offeredMrMode });
+    const usable = infos.some((info) => info.cqDataSize >= immediateBytes);
+    const all = found.size > 0 ? found : new Set(infos.map((info) => info.domain));
+    return { name, domains: [...all].sort(), usable };
+  });
+}
+
+function readLimits(): Limits {
+  const shm = statfsSync('/dev/shm');
+  return {
+    cores: availableParallelism(),
+    memoryBytes: kiB(readFileSync('/proc/meminfo', 'utf8'), /^MemTotal:\s+(\d+) kB$/m),
+    lockedMemoryBytes: limit('Max locked memory'),
+    sharedMemoryFreeBytes: shm.bavail * shm.bsize,
+    openFiles: limit('Max open files'),
+    transparentHugePages: hugePages(),
+  };
+}
+
+const kiB = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0) * 1024;
+
+function limit(name: string): number | undefined {
+  const line = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(
+    readFileSync('/proc/self/limits', 'utf8'),
+  );
+  return line?.[1] === undefined || line[1] === 'unlimited' ? undefined : Number(line[1]);
+}
+
+function hugePages(): string {
+  try {
+    const text = readFileSync('/sys/kernel/mm/transparent_hugepage/enabled', 'utf8');
+    return /\[(\w+)\]/.exec(text)?.[1] ?? 'unknown';
+  } catch {
+    return 'unavailable';
+  }
+}
+
+const enoughLocked = 2 ** 30;
+
+function lacks({ lockedMemoryBytes }: Limits): Missing[] {
+  const mayLockMore = process.getuid?.() === 0;
+  if (lockedMemoryBytes === undefined || lockedMemoryBytes >= enoughLocked || mayLockMore)
+    return [];
+  return [
+    {
+      what: `only ${Math.round(lockedMemoryBytes / 2 ** 20)} MiB of memory can be page-locked`,
+      hint: 'Raise it: `ulimit -l unlimited`, or memlock in /etc/security/limits.conf.',
+    },
+  ];
+}
