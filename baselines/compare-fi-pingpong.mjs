@@ -1,6 +1,6 @@
 // Is our C loop a fair yardstick? Alternates it with libfabric's own fi_pingpong (package libfabric-bin), both
 // pinned to the same two cores, and prints the ratio of their times: at most 1.05, or it is no baseline.
-//   node baselines/compare-fi-pingpong.mjs [--rounds 15] [--providers shm,tcp] [--sizes 8,1024] [--cores 0,1]
+//   node baselines/compare-fi-pingpong.mjs [--rounds 25] [--providers shm,tcp] [--sizes 8,1024] [--cores 0,1]
 //
 // fi_pingpong gives one mean per run: total time by twice the iterations, each a message there and one back, with
 // injected sends where they fit. Means of our run over the same number of iterations stand beside it. A mean does
@@ -20,7 +20,7 @@ const nameInFabric = { tcp: process.env.WEFT_TCP_PROVIDER ?? 'tcp;ofi_rxm' };
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '15' },
+    rounds: { type: 'string', default: '25' },
     providers: { type: 'string', default: 'shm,tcp' },
     sizes: { type: 'string', default: '8,1024,65536,1048576,16777216' },
     cores: { type: 'string', default: '0,1' },
@@ -31,13 +31,13 @@ const cores = values.cores.split(',');
 const sizes = values.sizes.split(',').map(Number);
 const program = buildBaseline('fabric-pingpong');
 
-/** About a twentieth of a second's worth. */
+/** About ten milliseconds' worth. */
 const iterationsFor = (provider, bytes) =>
-  Math.max(10, Math.round(5e7 / ((provider === 'shm' ? 800 : 12_000) + bytes * 0.4)));
+  Math.max(10, Math.round(1e7 / ((provider === 'shm' ? 800 : 12_000) + bytes * 0.4)));
 
-/** Resolves when the cores were idle for 50 ms, or after ten seconds of asking. */
+/** Resolves when the cores were idle for 50 ms, or after two seconds of asking. */
 async function quiet() {
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 40; attempt++) {
     const before = busyTicks();
     await sleep(50);
     if (busyTicks() - before <= 1) return;

@@ -215,7 +215,9 @@ static void be_rank(int rank, int socket, const struct settings *s)
     check_received(&side, s);
     if (rank == 0) print_result(&side, s, samples, count);
     free(samples);
-    /* A receive is still posted, so the endpoint is left to the end of the process. */
+    /* Not left to the end of the process: shm's segment would stay in /dev/shm. */
+    side_close_endpoint(&side);
+    side_close_domain(&side);
 }
 
 static void usage(void)

@@ -1,5 +1,12 @@
 import { WeftError } from '../errors.js';
-import { describeExit, identify, openWorld, spawnRanks, type World } from '../world/index.js';
+import {
+  describeExit,
+  type Identity,
+  identify,
+  openWorld,
+  spawnRanks,
+  type World,
+} from '../world/index.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
@@ -16,8 +23,8 @@ export interface RankJob {
  * starts this same command line once per rank and waits.
  */
 export async function inRanks(job: RankJob): Promise<number> {
-  const { launcher } = identify(process.env);
-  return launcher === 'single' ? startLocal(job) : joinAndWork(job, launcher === 'local');
+  const identity = identify(process.env);
+  return identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity);
 }
 
 async function startLocal({ show, pin }: RankJob): Promise<number> {
@@ -41,7 +48,10 @@ async function startLocal({ show, pin }: RankJob): Promise<number> {
   return failure.exitCode ?? exitCode.failed;
 }
 
-async function joinAndWork({ show, timeoutMs, work }: RankJob, local: boolean): Promise<number> {
+async function joinAndWork(
+  { show, timeoutMs, work }: RankJob,
+  { launcher, rank }: Identity,
+): Promise<number> {
   const { iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
@@ -61,7 +71,7 @@ async function joinAndWork({ show, timeoutMs, work }: RankJob, local: boolean): 
     // Of a local job's ranks the one that failed speaks, and rank 0, which has the results.
     const consequence =
       error instanceof WeftError && (error.code === 'PEER_LOST' || error.code === 'ABORTED');
-    if (!(local && consequence && world?.rank !== 0)) {
+    if (launcher !== 'local' || !consequence || rank === 0) {
       process.stderr.write(`${describeFailure(error, verbose)}\n`);
     }
     return exitCodeOf(error);

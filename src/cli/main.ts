@@ -11,6 +11,12 @@ const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 
+// Whoever reads us may stop early, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(exitCode.ok);
+});
+
 const program = new Command('weft')
   .description('Measures the fabric between processes, hosts and GPUs, and checks every byte.')
   .version(version)

@@ -1,0 +1,81 @@
+import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
+import type { NativeJob } from '../../src/native/addon.js';
+import { encodePlan } from '../../src/plan/encode.js';
+import type { Plan } from '../../src/plan/plan.js';
+import type { Traffic } from '../../src/plan/traffic.js';
+
+/** Ranks that share this process: each has a fabric of its own, and plans run on a thread each. */
+export class RanksInProcess implements AsyncDisposable {
+  readonly fabrics: Fabric[];
+  readonly sources: FabricBuffer[];
+  readonly targets: FabricBuffer[];
+  readonly #remotes: number[][];
+
+  private constructor(fabrics: Fabric[], bytes: number) {
+    this.fabrics = fabrics;
+    const everyone = fabrics.map((fabric) => fabric.addresses);
+    for (const [rank, fabric] of fabrics.entries()) fabric.connect(rank, everyone);
+    this.sources = fabrics.map((fabric) => fabric.allocate(bytes));
+    this.targets = fabrics.map((fabric) => fabric.allocate(bytes));
+    const described = this.targets.map((target) => target.describe());
+    this.#remotes = fabrics.map((fabric) => described.map((one) => fabric.remote(one).id));
+  }
+
+  static async open(options: { ranks: number; provider: string; channels: number; bytes: number }) {
+    const { ranks, provider, channels, bytes } = options;
+    const fabrics: Fabric[] = [];
+    for (let rank = 0; rank < ranks; rank++) fabrics.push(await openFabric({ provider, channels }));
+    return new RanksInProcess(fabrics, bytes);
+  }
+
+  /** From here on completions come late and out of order. */
+  shuffle(seed: number): void {
+    for (const [rank, fabric] of this.fabrics.entries()) {
+      fabric.port.native.shuffle(seed * 64 + rank, 0.3 + (seed % 5) / 10);
+    }
+  }
+
+  /** Every rank's plan at once. */
+  run(planOf: (rank: number) => Plan, options: Partial<NativeJob> = {}): Promise<Float64Array[]> {
+    return Promise.all(
+      this.fabrics.map((fabric, rank) =>
+        fabric.port.run({
+          plan: encodePlan(planOf(rank)),
+          source: this.sources[rank]!.region(fabric.port),
+          target: this.targets[rank]!.region(fabric.port),
+          remotes: this.#remotes[rank]!,
+          iterations: 1,
+          batch: 1,
+          timeoutMs: 20_000,
+          spinsBeforeYield: 0,
+          ...options,
+        }),
+      ),
+    );
+  }
+
+  async fill(traffic: Traffic, seed: number): Promise<void> {
+    for (const [rank, source] of this.sources.entries()) {
+      for (const { sourceOffset: offset, bytes } of traffic.outgoing(rank)) {
+        await source.fill(seed + rank, { offset, bytes, position: offset });
+      }
+      await this.targets[rank]!.fill(seed + 1000);
+    }
+  }
+
+  /** How many bytes are not what their sender had. */
+  async wrong(traffic: Traffic, seed: number): Promise<number> {
+    let wrong = 0;
+    for (const [rank, target] of this.targets.entries()) {
+      for (const block of traffic.incoming(rank)) {
+        const { targetOffset: offset, bytes, sourceOffset: position } = block;
+        wrong += (await target.verify(seed + block.source, { offset, bytes, position })).wrong;
+      }
+    }
+    return wrong;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const fabric of this.fabrics) await fabric.close();
+  }
+}
