@@ -92,7 +92,8 @@ void Executor::barrier() {
     told.remoteKey = remotes_[peer]->key[0];
     outstanding_++;
     port_.post(told);
-    Counter& heard = port_.counter((plan_.rank + plan_.world - distance) % plan_.world, kBarrierSlot);
+    awaited_ = (plan_.rank + plan_.world - distance) % plan_.world;
+    Counter& heard = port_.counter(awaited_, kBarrierSlot);
     while (heard.arrived <= heard.consumed || outstanding_ > 0) poll();
     heard.consumed++;
   }
@@ -208,7 +209,7 @@ void Executor::idle() {
   if (quiet_ >= options_.spinsBeforeYield) sched_yield();
   if (quiet_ % kPollsBetweenChecks != 0) return;
   if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
-  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "not every rank came to the barrier");
+  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier");
 }
 
 void Executor::give(int code, const std::string& text) {

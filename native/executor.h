@@ -101,6 +101,7 @@ class Executor final : private Completer {
   bool drop_ = false;
   bool over_ = false;  // `run` threw: late completions of what is still in flight are ignored
   Operation told_;     // of the barrier
+  uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
   unsigned quiet_ = 0;
   uint64_t deadline_ = 0;
   std::atomic<bool> aborted_{false};

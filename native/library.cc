@@ -1,6 +1,5 @@
 #include "library.h"
 
-#include <csignal>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -35,6 +34,7 @@ const Library& Library::open(const std::string& path) {
     if (opened.path == path) return opened;
     throw Fault("dlopen", EBUSY, "already using " + opened.path);
   }
+  SignalGuard guard;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) throw Fault("dlopen", ENOENT, dlerror());
   Library library;
@@ -64,18 +64,14 @@ void check(long result, const char* operation) {
   throw Fault(operation, code, Library::get().strerror(code));
 }
 
-struct SignalGuard::Saved {
-  int number[kCount] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS};
-  struct sigaction action[kCount];
-};
-
-SignalGuard::SignalGuard() : saved_(new Saved) {
-  for (int i = 0; i < kCount; i++) sigaction(saved_->number[i], nullptr, &saved_->action[i]);
+SignalGuard::SignalGuard() {
+  for (int number = 1; number <= kLast; number++) sigaction(number, nullptr, &saved_[number]);
 }
 
 SignalGuard::~SignalGuard() {
-  for (int i = 0; i < kCount; i++) sigaction(saved_->number[i], &saved_->action[i], nullptr);
-  delete saved_;
+  for (int number = 1; number <= kLast; number++) {
+    if (number != SIGKILL && number != SIGSTOP) sigaction(number, &saved_[number], nullptr);
+  }
 }
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 
@@ -31,8 +32,9 @@ struct Library {
 /// Throws a Fault in libfabric's words when `result` is negative.
 void check(long result, const char* operation);
 
-/// libfabric's shm provider installs handlers for SIGINT, SIGTERM, SIGSEGV and SIGBUS that would replace
-/// Node's. This guard puts back what was there; our own stale-segment sweep does their job.
+/// libfabric and what it loads install signal handlers of their own (its shm provider when an endpoint is made, the
+/// PSM libraries as soon as they are loaded) that would replace Node's. This guard puts back what was there; the
+/// sweep of stale segments does the shm handlers' job.
 class SignalGuard {
  public:
   SignalGuard();
@@ -41,9 +43,8 @@ class SignalGuard {
   SignalGuard& operator=(const SignalGuard&) = delete;
 
  private:
-  static constexpr int kCount = 4;
-  struct Saved;
-  Saved* saved_;
+  static constexpr int kLast = 31;  // real-time signals belong to nobody here
+  struct sigaction saved_[kLast + 1];
 };
 
 }  // namespace weft

@@ -42,10 +42,8 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
         nic: channel.nic,
         lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
       })),
-      [Symbol.asyncDispose]: async () => {
-        await engine[Symbol.asyncDispose]();
-        await fabric.close();
-      },
+      // The fabric closes the engine's buffers, also those that a failed run left in use.
+      [Symbol.asyncDispose]: () => fabric.close(),
     };
   } catch (error) {
     await fabric.close();

@@ -3,6 +3,8 @@ import type { Benchmark } from '../bench/benchmark.js';
 import { type Recorded, recordRun } from '../bench/record-run.js';
 import { columnsOf, type Settings, sizesOf } from '../bench/settings.js';
 import { WeftError } from '../errors.js';
+import { loadLibrary } from '../fabric/library.js';
+import { findOffers } from '../fabric/providers.js';
 import { explain } from '../plan/explain.js';
 import { formatRun } from '../results/formats/format-run.js';
 import type { Outcome } from '../results/schema.js';
@@ -25,6 +27,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
     }
     process.exitCode = await inRanks({
       show,
+      preflight: () => preflight(settings),
       pin: settings.pin,
       timeoutMs: settings.timeoutMs,
       work: (world) => measureAndPrint(benchmark, world, settings, show),
@@ -50,6 +53,13 @@ function check(benchmark: Benchmark, settings: Settings, show: ShowOptions): voi
       },
     );
   }
+}
+
+/** What one process can find out for all local ranks is said once. */
+export function preflight({ provider, nics, channels }: Settings): void {
+  loadLibrary();
+  if (provider === undefined) return;
+  findOffers({ provider, ...(nics && { nics }), ...(channels !== undefined && { channels }) });
 }
 
 /** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */

@@ -14,6 +14,8 @@ export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'verbose' | 'iface' | 'tokenFile'>;
   readonly pin: 'auto' | 'none';
   readonly timeoutMs: number;
+  /** Run before local ranks are started; what it throws ends the command. */
+  preflight(): void;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -27,7 +29,8 @@ export async function inRanks(job: RankJob): Promise<number> {
   return identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity);
 }
 
-async function startLocal({ show, pin }: RankJob): Promise<number> {
+async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
+  preflight();
   const started = await spawnRanks({
     ranks: show.ranks,
     command: process.execPath,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadSuite } from '../bench/suite.js';
 import { WeftError } from '../errors.js';
-import { measureAndPrint } from './bench.js';
+import { measureAndPrint, preflight } from './bench.js';
 import { addShowOptions, readShow } from './bench-options.js';
 import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
@@ -22,6 +22,9 @@ export function addSuiteCommand(program: Command): void {
     }
     process.exitCode = await inRanks({
       show,
+      preflight: () => {
+        for (const { settings } of entries) preflight(settings);
+      },
       pin: 'auto',
       timeoutMs: Math.max(...entries.map((entry) => entry.settings.timeoutMs)),
       work: async (world) => {

@@ -1,0 +1,98 @@
+// What a promise per operation costs: ping-pong over the awaitable API against the plain C loop, in turns, both as
+// two processes on the same two cores. Exits with 1 when a target is missed.
+//   npm run bench:api -- [--rounds 9] [--providers shm,tcp] [--sizes 8,1048576] [--cores 0,1]
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { loadLibrary } from '../dist/fabric/library.js';
+import { providerName } from '../dist/fabric/providers.js';
+import { spawnRanks } from '../dist/index.js';
+import { buildBaseline } from './build.mjs';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    providers: { type: 'string', default: 'shm,tcp' },
+    sizes: { type: 'string', default: '8,1024,65536,1048576' },
+    cores: { type: 'string', default: '0,1' },
+  },
+});
+/** The most our time may be of C's, by message size; sizes between are shown without a target. */
+const targets = { 8: 3, 1048576: 1.05 };
+const runFile = promisify(execFile);
+const program = fileURLToPath(new URL('api-pingpong.mjs', import.meta.url));
+const loop = buildBaseline('fabric-pingpong');
+
+/** About a third of a second's worth, in a hundred batches. */
+function amountFor(provider, bytes) {
+  const roundTripNs = 2 * ((provider === 'shm' ? 1500 : 12_000) + bytes * 0.25);
+  const batch = Math.max(1, Math.round(3e6 / roundTripNs));
+  return { batch, iterations: 100 * batch, warmup: 60 * batch };
+}
+
+async function inC(provider, bytes, { batch, iterations, warmup }) {
+  const name = providerName(provider, loadLibrary());
+  const { stdout } = await runFile(loop, [
+    ...['--provider', name, '--op', 'sendrecv', '--size', `${bytes}`, '--cores', values.cores],
+    ...['--iterations', `${iterations}`, '--warmup', `${warmup}`, '--batch', `${batch}`],
+    '--huge-pages',
+  ]);
+  return JSON.parse(stdout).nanoseconds;
+}
+
+async function awaitable(provider, bytes, { batch, iterations, warmup }) {
+  const stdout = new PassThrough();
+  const job = await spawnRanks({
+    ranks: 2,
+    command: process.execPath,
+    args: [program, provider, ...[bytes, iterations, warmup, batch].map(String), ...cores],
+    pin: 'none',
+    stdout,
+  });
+  const printed = text(stdout);
+  const { ok, failure } = await job.done;
+  stdout.end();
+  if (!ok) throw new Error(`the awaitable ping-pong failed: ${JSON.stringify(failure)}`);
+  return JSON.parse(await printed);
+}
+
+const cores = values.cores.split(',');
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+const microseconds = (ns) => (ns / 1000).toFixed(2).padStart(10);
+
+async function compare(provider, bytes) {
+  const amount = amountFor(provider, bytes);
+  const ours = [];
+  const theirs = [];
+  for (let round = 0; round < Number(values.rounds); round++) {
+    theirs.push(await inC(provider, bytes, amount));
+    ours.push(await awaitable(provider, bytes, amount));
+  }
+  const medians = [theirs, ours].map((runs) => median(runs.map((run) => run.median)));
+  const bests = [theirs, ours].map((runs) => Math.min(...runs.map((run) => run.min)));
+  const ratio = medians[1] / medians[0];
+  const ratios = ours.map((run, round) => run.median / theirs[round].median);
+  const target = targets[bytes];
+  const missed = target !== undefined && ratio > target;
+  console.log(
+    `${provider.padEnd(8)} ${String(bytes).padStart(8)} ${medians.map(microseconds).join(' ')}` +
+      `   ${ratio.toFixed(3)}x (${Math.min(...ratios).toFixed(2)}…${Math.max(...ratios).toFixed(2)})` +
+      `   ${(bests[1] / bests[0]).toFixed(3)}x` +
+      `${target === undefined ? '' : `   target ${target}x ${missed ? 'MISSED' : 'met'}`}`,
+  );
+  return !missed;
+}
+
+const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
+console.log(`half a round trip, µs; ${values.rounds} rounds in turns; load before: ${load}`);
+console.log('provider    bytes          C  awaitable   ratio of medians (by round)  of bests');
+let met = true;
+for (const provider of values.providers.split(',')) {
+  for (const bytes of values.sizes.split(',').map(Number)) {
+    met = (await compare(provider, bytes)) && met;
+  }
+}
+process.exitCode = met ? 0 : 1;

@@ -1,0 +1,117 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Desk } from './weft.js';
+
+const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
+
+describe('data that is wrong', () => {
+  test('a flipped byte is found and named', async () => {
+    using desk = new Desk();
+    const { exitCode, stdout } = await desk.weft(`write ${one}`, { WEFT_TEST_FAULT: 'flip:1:777' });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/rank 1 has 0x\w\w instead of 0x\w\w at byte 777 of what rank 0 sent/);
+  });
+
+  test.each(['write', 'all2all'])('%s finds a buffer that was never written', async (id) => {
+    using desk = new Desk();
+    const { exitCode, stdout } = await desk.weft(`${id} ${one} --format json`, {
+      WEFT_TEST_FAULT: 'drop:0',
+    });
+    expect(exitCode).toBe(1);
+    const [row] = JSON.parse(stdout).rows;
+    expect(row.outcome).toBe('failed');
+    expect(row.checked.wrong).toBeGreaterThan(60_000);
+  });
+});
+
+describe('ranks that die', () => {
+  test('a killed rank ends the job, is named, and what was measured stays', async () => {
+    using desk = new Desk();
+    const job = desk.start('write -b 4K -e 64M --ranks 3 --budget-ms 300 --columns SinglePin');
+    await desk.rowsIn(2);
+    const pids = await childrenOf(job.pid!);
+    process.kill(pids.at(-1)!, 'SIGKILL');
+    const { exitCode, stderr } = await job;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/rank 2 was killed by SIGKILL/);
+    const [{ run }] = desk.runs() as [ReturnType<Desk['runs']>[number]];
+    expect(run).toMatchObject({ outcome: 'aborted', errors: [{ code: 'PEER_LOST' }] });
+    expect(run.rows.some((row) => row.outcome === 'passed')).toBe(true);
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+
+  test('Ctrl-C ends every rank', async () => {
+    using desk = new Desk();
+    const job = desk.start('write -b 4K -e 64M --ranks 2 --budget-ms 3000');
+    await desk.rowsIn(1);
+    const pids = await childrenOf(job.pid!);
+    job.kill('SIGINT');
+    expect((await job).exitCode).toBe(1);
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+
+  test('a stopped rank is named when the deadline passes', async () => {
+    using desk = new Desk();
+    const job = desk.start('write -b 1K -e 64M --ranks 2 --budget-ms 3000 --timeout 2');
+    await desk.rowsIn(1);
+    const pids = await childrenOf(job.pid!);
+    process.kill(pids.at(-1)!, 'SIGSTOP');
+    const { exitCode, stderr } = await job;
+    expect(exitCode).toBe(1);
+    expect(String(stderr)).toMatch(/rank 1/);
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('bad input', () => {
+  test.each([
+    ['write -b 1X', /not a size/],
+    ['write -b 2M -e 1M', /more than --max-bytes/],
+    ['write --ranks 1', /at least 2 ranks/],
+    ['write --ranks two', /whole number/],
+    ['write --columns Nope', /It has SinglePin/],
+    ['all2all --buffers 3', /means nothing/],
+    ['write --format xml', /Allowed choices/],
+    ['write --nics nope0 --provider tcp', /no network interface nope0/],
+    ['write --provider nope', /no usable nope/],
+    ['suite missing.yaml', /not a suite/],
+    ['frobnicate', /unknown command/],
+  ])('%s', async (line, message) => {
+    using desk = new Desk();
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(stderr).toMatch(message);
+    expect([2, 3]).toContain(exitCode);
+  });
+
+  test('a file that exists is not overwritten', async () => {
+    using desk = new Desk();
+    writeFileSync(`${desk.folder}/kept.jsonl`, 'mine');
+    const { exitCode, stderr } = await desk.weft(`write ${one} --out kept.jsonl`);
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(/kept\.jsonl/);
+  });
+
+  test('a results folder that cannot be written is a clear error', async () => {
+    using desk = new Desk();
+    writeFileSync(`${desk.folder}/weft-results`, 'a file where the folder should be');
+    chmodSync(`${desk.folder}/weft-results`, 0o400);
+    const { exitCode, stderr } = await desk.weft(`write ${one}`);
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(/weft-results/);
+  });
+});
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const { readFileSync } = await import('node:fs');
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.trim().split(/\s+/).map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

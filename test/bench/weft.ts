@@ -1,0 +1,54 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { type ReadRun, readRun } from '../../src/results/read-run.js';
+
+const bin = resolve(import.meta.dirname, '../../bin/weft');
+
+export interface Ended {
+  readonly exitCode: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder in which `weft` runs as a user would run it. */
+export class Desk implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'weft-desk-'));
+
+  async weft(line: string, env: Record<string, string> = {}): Promise<Ended> {
+    const { exitCode, stdout, stderr } = await this.start(line, env);
+    return { exitCode, stdout: String(stdout), stderr: String(stderr) };
+  }
+
+  start(line: string, env: Record<string, string> = {}) {
+    const args = line.split(' ').filter((word) => word !== '');
+    return execa(process.execPath, [bin, ...args], {
+      cwd: this.folder,
+      env,
+      reject: false,
+      timeout: 60_000,
+    });
+  }
+
+  /** Resolves when the run in work has kept this many measured rows. */
+  async rowsIn(count: number): Promise<void> {
+    for (let rows = 0; rows < count; await sleep(50)) {
+      const found = existsSync(join(this.folder, 'weft-results')) ? this.runs() : [];
+      rows = found.flatMap(({ run }) => run.rows).filter((row) => row.samples.length > 0).length;
+    }
+  }
+
+  /** The run files in the results folder, oldest first. */
+  runs(): ReadRun[] {
+    const folder = join(this.folder, 'weft-results');
+    return readdirSync(folder)
+      .sort()
+      .map((name) => readRun(join(folder, name)));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
