@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = 2u << 20;
+constexpr size_t kHugeFrom = kHugePage / 2;  // from here on: a copy between processes then walks few pages, not hundreds
 constexpr size_t kInlineBytes = 256u << 10;  // up to here a fill is quicker than a trip to another thread
 
 size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
@@ -23,7 +24,7 @@ size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
 }  // namespace
 
 Mapping::Mapping(size_t bytes, bool locked) : bytes_(bytes) {
-  size_t unit = bytes >= kHugePage ? kHugePage : kPage;
+  size_t unit = bytes >= kHugeFrom ? kHugePage : kPage;
   size_t wanted = roundUp(std::max<size_t>(bytes, 1), unit);
   // Over-map by one unit to start on its boundary, then give the ends back.
   size_t span = unit == kHugePage ? wanted + unit : wanted;

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { cpus } from 'node:os';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
 
@@ -25,7 +25,8 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
   const fabric = await openFabric({ ...choice, peersExpected: world.size });
   try {
     await connectFabric(world, fabric);
-    const crowded = world.localSize > availableParallelism() && world.localSize > 1;
+    // Of the machine, not of this rank: a pinned rank has a core to itself.
+    const crowded = world.localSize > cpus().length;
     const sabotage = sabotageFromEnvironment(world.rank);
     const engine = new FabricEngine({
       world,

@@ -1,8 +1,9 @@
 import { WeftError } from '../errors.js';
 import type { Slice } from '../memory/buffer.js';
+import { operationKind } from './command.js';
 import { fabricError } from './faults.js';
 import { encodeUserImmediate } from './immediates.js';
-import { operationKind, type PromisePort } from './port.js';
+import type { PromisePort } from './port.js';
 import type { FabricBuffer, RemoteSlice } from './region.js';
 
 export interface OperationOptions {

@@ -1,55 +1,30 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativeJob, type NativePort } from '../native/addon.js';
 import { Arrivals, type Waiting } from './arrivals.js';
+import { type Command, commandWords, encodeCommand } from './command.js';
 import { calling, fabricError } from './faults.js';
 
-/** Fields of the command array, as native/port-binding.cc reads them. */
-const field = {
-  kind: 0,
-  endpoint: 1,
-  peer: 2,
-  region: 3,
-  offset: 4,
-  bytes: 5,
-  remote: 6,
-  remoteOffset: 7,
-  data: 8,
-  flags: 9,
-} as const;
-
-export const operationKind = { write: 0, send: 1, recv: 2 } as const;
-const flag = { hasData: 1, delivered: 2 } as const;
 const record = { done: 0, failed: 1, arrived: 2, endpointFailed: 3 } as const;
 
-const commandWords = 16;
 const recordWords = 4;
 const recordCapacity = 256;
 
 /** How long JavaScript may be kept from timers and sockets by polling, and how it polls. */
-const sliceMs = 0.1;
+const sliceMs = 0.2;
 const idleMs = 1;
-/** Polls in one native call once nobody has posted anything for a few microtask turns. */
-const longSpin = 40;
-const settledTurns = 4;
-/** Before that, the clock is read only every so many turns (a power of 2). */
+/** Polls in one native call grow up to this, while nobody posts anything between two of them. */
+const longSpin = 64;
+/** Microtask turns that answers to a completion may take before polling grows. */
+const settledTurns = 3;
+/** Meanwhile the clock is read only every so many turns. */
 const turnsPerLook = 16;
 
-export interface Command {
-  readonly kind: number;
-  readonly endpoint: number;
-  readonly peer: number;
-  readonly region: number;
-  readonly offset: number;
-  readonly bytes: number;
-  readonly remote: number;
-  readonly remoteOffset: number;
-  /** An immediate; undefined for none. */
-  readonly data: number | undefined;
-}
+/** An injected message: its buffer may be reused, and nobody asks how long it was. */
+const completeAlready = { id: -1, done: Promise.resolve(0) };
 
 /**
  * The promises over a native port. While something is awaited it polls in short native bursts between microtasks,
- * and lets timers and sockets run every tenth of a millisecond; otherwise it looks once a millisecond, because a
+ * and lets timers and sockets run every fifth of a millisecond; otherwise it looks once a millisecond, because a
  * peer's write may need our progress.
  */
 export class PromisePort {
@@ -81,23 +56,12 @@ export class PromisePort {
     this.#idle.unref();
   }
 
-  /** Posts one operation. Resolves with its length when done. `id` is -1 when there is nothing left to cancel. */
+  /** Posts one operation. A receive resolves with its length. `id` is -1 when there is nothing left to cancel. */
   post(command: Command): { id: number; done: Promise<number> } {
-    const fields = this.#command;
-    fields[field.kind] = command.kind;
-    fields[field.endpoint] = command.endpoint;
-    fields[field.peer] = command.peer;
-    fields[field.region] = command.region;
-    fields[field.offset] = command.offset;
-    fields[field.bytes] = command.bytes;
-    fields[field.remote] = command.remote;
-    fields[field.remoteOffset] = command.remoteOffset;
-    fields[field.data] = command.data ?? 0;
-    const delivered = command.kind === operationKind.write ? flag.delivered : 0;
-    fields[field.flags] = (command.data === undefined ? 0 : flag.hasData) | delivered;
+    encodeCommand(command, this.#command);
     const id = this.native.post();
     this.#posts++;
-    if (id < 0) return { id, done: Promise.resolve(command.bytes) };
+    if (id < 0) return completeAlready;
     const done = new Promise<number>((resolve, reject) => {
       this.#operations[id] = { endpoint: command.endpoint, resolve, reject };
     });
@@ -169,16 +133,19 @@ export class PromisePort {
 
   async #drive(): Promise<void> {
     let quietTurns = 0;
+    let spins = 1;
     let posts = this.#posts;
     try {
       while (this.#awaited > 0 && !this.#closed) {
-        const settled = quietTurns > settledTurns;
-        const count = this.native.poll(settled ? longSpin : 1);
+        if (quietTurns <= settledTurns) spins = 1;
+        else if (spins < longSpin) spins *= 2;
+        const count = this.native.poll(spins);
         if (count > 0) this.#tell(count);
         quietTurns = count > 0 || posts !== this.#posts ? 0 : quietTurns + 1;
         posts = this.#posts;
         this.#turns++;
-        if ((settled || this.#turns % turnsPerLook === 0) && performance.now() > this.#sliceEnd) {
+        const look = spins === longSpin || this.#turns % turnsPerLook === 0;
+        if (look && performance.now() > this.#sliceEnd) {
           await new Promise(setImmediate);
           this.#sliceEnd = performance.now() + sliceMs;
         } else {

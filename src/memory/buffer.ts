@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
 import { addon, isNativeFault, type NativeMemory } from '../native/addon.js';
 
-/** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 2 MiB up. */
+/** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 1 MiB up. */
 export type MemoryKind = 'host' | 'pinned';
 
 /** The first byte that is not what it should be, and how many there are. */

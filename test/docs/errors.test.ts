@@ -7,7 +7,7 @@ const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf
 /** The rows of the table of codes, as cells. */
 const rows = page
   .split('\n')
-  .filter((line) => /^\| `[A-Z_]+` \|/.test(line))
+  .filter((line) => /^\| `[A-Z_]+` +\|/.test(line))
   .map((line) =>
     line
       .split('|')
