@@ -61,7 +61,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     error = caught;
     await world.fail(caught);
   }
-  const errors = error === undefined ? [] : [errorRecord(error)];
+  const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
   const footer = { endedAt: new Date().toISOString(), outcome, errors };
   try {
@@ -115,6 +115,15 @@ function headerOf(benchmark: Benchmark, session: Session, settings: Settings): R
     ),
   };
 }
+
+/** A wrong byte fails the run, not only its row. */
+const wrongData = (rows: readonly Row[]): ErrorRecord[] =>
+  rows
+    .filter((row) => row.checked.wrong > 0)
+    .map((row) => ({
+      code: 'DATA_WRONG',
+      message: `${row.column} at ${row.bytes} bytes: ${row.reason}`,
+    }));
 
 function errorRecord(error: unknown): ErrorRecord {
   if (!isWeftError(error)) return { code: 'INTERNAL', message: String(error) };

@@ -114,6 +114,7 @@ class RowRunner {
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
     const before = await this.#check(turns, plans);
+    for (const plan of plans) await this.#warm(plan);
     const count = await calibrate(this.#session.engine, world, plans[0]!, this.#settings);
     let timed = await this.#time(plans, count);
     // A noisy row is believed only if it is noisy twice.
@@ -146,6 +147,11 @@ class RowRunner {
       found.push(await verifyTurn(this.#session.engine, turn.traffic, plans[index]!, seed));
     }
     return found;
+  }
+
+  async #warm(plan: Plan): Promise<void> {
+    const { warmup } = this.#settings;
+    if (warmup > 0) await this.#session.engine.run(plan, { iterations: warmup });
   }
 
   /** Every turn's samples, on rank 0. */

@@ -73,5 +73,6 @@ export function pacingFor(
   return { chunkBytes, window, reduced: window < wanted };
 }
 
-const shmPacing = { chunkBytes: 2 ** 20, window: 4 };
+// On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
+const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };
 const networkPacing = { chunkBytes: 2 ** 20, window: 16 };

@@ -15,14 +15,13 @@ const mostSamples = 5000;
 const shortestSampleNs = 10_000;
 const calibrationShare = 0.05;
 
-/** Warms up, then finds out how many iterations the budget allows. Rank 0 decides for all. */
+/** Finds out how many iterations of a warm plan the budget allows. Rank 0 decides for all. */
 export async function calibrate(
   engine: Engine,
   world: World,
   plan: Plan,
   settings: Settings,
 ): Promise<Count> {
-  if (settings.warmup > 0) await engine.run(plan, { iterations: settings.warmup });
   const budgetNs = settings.budgetMs * 1e6;
   for (let iterations = 1; ; iterations *= 4) {
     const samples = await engine.run(plan, { iterations, batch: iterations });

@@ -7,9 +7,12 @@ import { type Format, formats } from '../results/formats/format-run.js';
 
 /** Options that say who runs and what is shown, not what is measured. */
 export interface ShowOptions {
-  readonly ranks: number;
+  /** Undefined: not said, which under a launcher is right and elsewhere means `defaultRanks`. */
+  readonly ranks?: number;
   readonly format: Format;
   readonly out?: string;
+  /** Where nccl-tests' JSON goes. */
+  readonly ncclJson?: string;
   readonly explain: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
@@ -108,6 +111,8 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
     .option('--line-rate <gbps>', 'of each channel, where it cannot be read', rate);
 }
 
+export const defaultRanks = 2;
+
 /** Options of every command that measures. */
 export function addShowOptions(command: Command): Command {
   return command
@@ -115,12 +120,12 @@ export function addShowOptions(command: Command): Command {
       '--ranks <count>',
       'ranks on this machine; under torchrun, srun or mpirun they decide',
       positive,
-      2,
     )
     .addOption(
       new Option('--format <format>', 'how results are printed').choices(formats).default('table'),
     )
     .option('--out <file>', 'the run file (default: a new one in weft-results/)')
+    .option('-J, --nccl-json <file>', 'also write nccl-tests’ JSON')
     .option('--explain', 'draw the plan and its bound, run nothing', false)
     .option('--quiet', 'results only', false)
     .option('--verbose', 'causes, stacks, and the output of every rank', false)
@@ -150,9 +155,10 @@ const rawSchema = z.object({
 });
 
 const showSchema = z.object({
-  ranks: z.number(),
+  ranks: z.number().optional(),
   format: z.enum(formats),
   out: z.string().optional(),
+  ncclJson: z.string().optional(),
   explain: z.boolean(),
   quiet: z.boolean(),
   verbose: z.boolean(),

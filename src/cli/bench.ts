@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Benchmark } from '../bench/benchmark.js';
 import { type Recorded, recordRun } from '../bench/record-run.js';
@@ -7,9 +8,15 @@ import { loadLibrary } from '../fabric/library.js';
 import { findOffers } from '../fabric/providers.js';
 import { explain } from '../plan/explain.js';
 import { formatRun } from '../results/formats/format-run.js';
+import { formatNcclJson } from '../results/formats/nccl-json.js';
 import type { Outcome } from '../results/schema.js';
 import type { World } from '../world/index.js';
-import { addBenchOptions, readBenchOptions, type ShowOptions } from './bench-options.js';
+import {
+  addBenchOptions,
+  defaultRanks,
+  readBenchOptions,
+  type ShowOptions,
+} from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { inRanks } from './in-ranks.js';
 import { Progress } from './progress.js';
@@ -22,7 +29,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
     const { settings, show } = readBenchOptions(raw, benchmark.sizes);
     check(benchmark, settings, show);
     if (show.explain) {
-      process.stdout.write(`${explainAll(benchmark, settings, show.ranks)}\n`);
+      process.stdout.write(`${explainAll(benchmark, settings, show.ranks ?? defaultRanks)}\n`);
       return;
     }
     process.exitCode = await inRanks({
@@ -44,7 +51,7 @@ function check(benchmark: Benchmark, settings: Settings, show: ShowOptions): voi
       hint: 'It is for write.',
     });
   }
-  if (show.ranks < benchmark.ranks.min) {
+  if ((show.ranks ?? defaultRanks) < benchmark.ranks.min) {
     throw new WeftError(
       'BAD_USAGE',
       `${benchmark.id} needs at least ${benchmark.ranks.min} ranks`,
@@ -98,13 +105,16 @@ function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, stdoutTerminal());
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
+  if (show.ncclJson !== undefined) {
+    writeFileSync(show.ncclJson, formatNcclJson(run, { args: process.argv.slice(2) }));
+  }
   if (error === undefined) return codeOfOutcome[run.outcome];
   process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
 }
 
 /** The plans of the largest size, one drawing per strategy. */
-function explainAll(benchmark: Benchmark, settings: Settings, world: number): string {
+export function explainAll(benchmark: Benchmark, settings: Settings, world: number): string {
   const bytes = sizesOf(settings).at(-1)!;
   const channels = settings.channels ?? settings.nics?.length ?? 1;
   const links = Array.from({ length: channels }, (_, channel) => ({

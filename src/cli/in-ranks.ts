@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import {
+  ancestors,
   describeExit,
   type Identity,
   identify,
@@ -7,15 +8,15 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
-import type { ShowOptions } from './bench-options.js';
+import { defaultRanks, type ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
 export interface RankJob {
-  readonly show: Pick<ShowOptions, 'ranks' | 'verbose' | 'iface' | 'tokenFile'>;
+  readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
   readonly pin: 'auto' | 'none';
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
-  preflight(): void;
+  preflight(): unknown;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -25,14 +26,18 @@ export interface RankJob {
  * starts this same command line once per rank and waits.
  */
 export async function inRanks(job: RankJob): Promise<number> {
-  const identity = identify(process.env);
+  const { ranks } = job.show;
+  const identity = identify(process.env, { ancestors, ...(ranks !== undefined && { ranks }) });
   return identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity);
 }
+
+const unauthenticated =
+  'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
 async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
   preflight();
   const started = await spawnRanks({
-    ranks: show.ranks,
+    ranks: show.ranks ?? defaultRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
@@ -55,15 +60,19 @@ async function joinAndWork(
   { show, timeoutMs, work }: RankJob,
   { launcher, rank }: Identity,
 ): Promise<number> {
-  const { iface, tokenFile, verbose } = show;
+  const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
     world = await openWorld({
       timeoutMs,
+      ...(ranks !== undefined && { ranks }),
       ...(iface !== undefined && { iface }),
       ...(tokenFile !== undefined && { tokenFile }),
     });
     const joined = world;
+    if (rank === 0 && !world.authenticated && !show.quiet) {
+      process.stderr.write(`${unauthenticated}\n`);
+    }
     const end = (signal: NodeJS.Signals) => {
       void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was ended by ${signal}`));
     };

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
-import { loadSuite } from '../bench/suite.js';
-import { WeftError } from '../errors.js';
-import { measureAndPrint, preflight } from './bench.js';
-import { addShowOptions, readShow } from './bench-options.js';
+import type { Settings } from '../bench/settings.js';
+import { loadSuite, type SuiteEntry } from '../bench/suite.js';
+import { isWeftError, WeftError } from '../errors.js';
+import { loadLibrary } from '../fabric/library.js';
+import type { World } from '../world/index.js';
+import { explainAll, measureAndPrint, preflight } from './bench.js';
+import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
 import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
 
@@ -15,31 +18,56 @@ export function addSuiteCommand(program: Command): void {
   addShowOptions(command).action(async (file: string | undefined, raw: unknown) => {
     const show = readShow(raw);
     const entries = loadSuite(file);
-    if (show.out !== undefined) {
-      throw new WeftError('BAD_USAGE', '--out names one file, and a suite writes several', {
-        hint: 'Leave it out: they go to weft-results/.',
+    if (show.out !== undefined || show.ncclJson !== undefined) {
+      throw new WeftError('BAD_USAGE', '--out and --nccl-json name one file; a suite has several', {
+        hint: 'Leave them out: runs go to weft-results/.',
       });
+    }
+    if (show.explain) {
+      const drawings = entries.map(({ benchmark, settings }) =>
+        explainAll(benchmark, settings, show.ranks ?? defaultRanks),
+      );
+      process.stdout.write(`${drawings.join('\n')}\n`);
+      return;
     }
     process.exitCode = await inRanks({
       show,
-      preflight: () => {
-        for (const { settings } of entries) preflight(settings);
-      },
+      preflight: loadLibrary,
       pin: 'auto',
       timeoutMs: Math.max(...entries.map((entry) => entry.settings.timeoutMs)),
-      work: async (world) => {
-        const codes: number[] = [];
-        for (const { benchmark, settings } of entries) {
-          codes.push(await measureAndPrint(benchmark, world, settings, show));
-          if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
-          world.signal.throwIfAborted();
-        }
-        // What could not run here does not spoil what could.
-        return codes.every((code) => code === exitCode.nothing)
-          ? exitCode.nothing
-          : (codes.find((code) => code !== exitCode.ok && code !== exitCode.nothing) ??
-              exitCode.ok);
-      },
+      work: (world) => runEntries(entries, world, show),
     });
   });
+}
+
+/** What could not run here does not spoil what could. */
+async function runEntries(
+  entries: readonly SuiteEntry[],
+  world: World,
+  show: ShowOptions,
+): Promise<number> {
+  const codes: number[] = [];
+  for (const { benchmark, settings } of entries) {
+    const missing = missingHere(settings);
+    if (missing !== undefined) {
+      if (world.rank === 0) process.stderr.write(`weft: skipped ${benchmark.id}: ${missing}\n`);
+      codes.push(exitCode.nothing);
+      continue;
+    }
+    codes.push(await measureAndPrint(benchmark, world, settings, show));
+    if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
+    world.signal.throwIfAborted();
+  }
+  const bad = codes.find((code) => code !== exitCode.ok && code !== exitCode.nothing);
+  return bad ?? (codes.every((code) => code === exitCode.nothing) ? exitCode.nothing : exitCode.ok);
+}
+
+function missingHere(settings: Settings): string | undefined {
+  try {
+    preflight(settings);
+    return undefined;
+  } catch (error) {
+    if (isWeftError(error, 'NO_PROVIDER')) return error.message;
+    throw error;
+  }
 }

@@ -6,12 +6,17 @@ export interface Terminal {
 }
 
 const widthWithoutTerminal = 120;
+const narrowest = 40;
 
 /** stdout, as results are printed on it. */
 export function stdoutTerminal(env: NodeJS.ProcessEnv = process.env): Terminal {
   const terminal = process.stdout.isTTY === true;
   return {
-    width: process.stdout.columns ?? (Number(env.COLUMNS) || widthWithoutTerminal),
+    // A terminal that some launchers make says that it has no columns.
+    width: Math.max(
+      narrowest,
+      process.stdout.columns || Number(env.COLUMNS) || widthWithoutTerminal,
+    ),
     color: terminal && !env.NO_COLOR && env.TERM !== 'dumb',
     unicode: speaksUnicode(env),
   };

@@ -39,6 +39,7 @@ export function notesOf(run: Run): Note[] {
     ...failures(run),
     ...marks(run),
     ...stagedColumns(run),
+    ...smallWindow(run),
     ...skipped(run),
     ...ofBound(run),
     verified(run),
@@ -79,6 +80,12 @@ function stagedColumns(run: Run): Note[] {
   );
   if (columns.size === 0) return [];
   return [{ kind: 'plain', text: `staged through pinned memory: ${[...columns].join(', ')}` }];
+}
+
+function smallWindow({ settings }: Run): Note[] {
+  if (settings.windowReduced !== true) return [];
+  const text = `window reduced to ${settings.window}: the provider’s queues hold no more`;
+  return [{ kind: 'plain', text }];
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */
@@ -128,7 +135,9 @@ function verified(run: Run): Note {
 }
 
 function ending(run: Run): Note[] {
-  const errors = run.errors.map(({ message, hint }): Note => {
+  // Wrong data has been told with its row.
+  const others = run.errors.filter(({ code }) => code !== 'DATA_WRONG');
+  const errors = others.map(({ message, hint }): Note => {
     return { kind: 'bad', text: `error: ${message}${hint === undefined ? '' : ` (${hint})`}` };
   });
   if (run.outcome !== 'aborted') return errors;

@@ -17,7 +17,7 @@ export function painter(color: boolean): Paint {
 
 /** Lines of at most `width` columns, further ones indented; a longer word is cut. */
 export function wrap(text: string, width: number): string[] {
-  const indent = '  ';
+  const indent = width > 20 ? '  ' : '';
   const lines: string[] = [];
   let line = '';
   const push = () => {
