@@ -11,7 +11,9 @@
         "native/endpoint.cc",
         "native/executor.cc",
         "native/plan-run.cc",
+        "native/operations.cc",
         "native/port.cc",
+        "native/regions.cc",
         "native/port-binding.cc",
         "native/process.cc"
       ],

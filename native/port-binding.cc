@@ -1,7 +1,4 @@
-// The port as JavaScript drives it. Posting and polling take their arguments from, and leave their results in,
-// two typed arrays shared with JavaScript: an empty call costs 20 ns, eight arguments another 70.
-#include <sched.h>
-
+// The port as JavaScript sees it.
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -10,28 +7,13 @@
 #include "addon.h"
 #include "binding.h"
 #include "memory.h"
+#include "operations.h"
 #include "plan-run.h"
 #include "port.h"
 
 namespace weft {
 
-namespace {
-
-constexpr unsigned kSpinsBeforeYield = 200;
-constexpr size_t kRecordWords = 4;
-
-// Indices into the command array; src/fabric/command.ts has the same list.
-enum Command { Kind, EndpointIndex, Peer, RegionId, Offset, Bytes, Remote, RemoteOffset, Data, Flags, CommandWords };
-enum Flag : uint32_t { HasData = 1, Delivered = 2 };
-enum RecordKind : uint32_t { Done = 0, Failed = 1, Arrived = 2, EndpointFailed = 3 };
-
-struct Record {
-  uint32_t kind, id, low, high;
-};
-
-}  // namespace
-
-class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
+class PortBinding : public Napi::ObjectWrap<PortBinding> {
  public:
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Port",
@@ -55,12 +37,12 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
   explicit PortBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PortBinding>(info) {
     commandArray_ = Napi::Persistent(info[0].As<Napi::Float64Array>());
     recordArray_ = Napi::Persistent(info[1].As<Napi::Uint32Array>());
-    command_ = commandArray_.Value().Data();
-    records_ = recordArray_.Value().Data();
-    capacity_ = recordArray_.Value().ElementLength() / kRecordWords;
-    if (commandArray_.Value().ElementLength() < CommandWords || capacity_ == 0) {
+    auto command = commandArray_.Value();
+    auto records = recordArray_.Value();
+    if (command.ElementLength() < Operations::kCommandWords || records.ElementLength() < Operations::kRecordWords) {
       throw Napi::TypeError::New(info.Env(), "the command or record array is too small");
     }
+    operations_ = std::make_unique<Operations>(command.Data(), records.Data(), records.ElementLength());
     live().add(this);
     setHot<&PortBinding::post>(info, "post");
     setHot<&PortBinding::poll>(info, "poll");
@@ -213,88 +195,19 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
     });
   }
 
-  // Returns the operation's id, or -1 when it is complete already.
-  int32_t post(uint32_t) {
-    Port& target = port();
-    Endpoint& nic = target.endpoint(static_cast<uint32_t>(command_[EndpointIndex]));
-    Region& region = target.region(static_cast<uint32_t>(command_[RegionId]));
-    auto offset = static_cast<size_t>(command_[Offset]), bytes = static_cast<size_t>(command_[Bytes]);
-    if (offset > region.mapping->bytes() || bytes > region.mapping->bytes() - offset) {
-      throw Fault("post", ERANGE, "the slice is outside its buffer");
-    }
-    auto peer = static_cast<uint32_t>(command_[Peer]);
-    if (peer >= nic.peers.size()) throw Fault("post", EINVAL, "no such peer");
-
-    uint32_t id = takeOperation();
-    Operation& operation = operations_[id];
-    auto flags = static_cast<uint32_t>(command_[Flags]);
-    operation.kind = static_cast<OperationKind>(command_[Kind]);
-    operation.endpoint = static_cast<uint32_t>(command_[EndpointIndex]);
-    operation.peer = peer;
-    operation.region = &region;
-    operation.buffer = region.mapping->data() + offset;
-    operation.bytes = bytes;
-    operation.descriptor = region.descriptor[operation.endpoint];
-    operation.hasData = flags & HasData;
-    operation.delivered = flags & Delivered;
-    operation.data = static_cast<uint32_t>(command_[Data]);
-    try {
-      if (operation.kind == OperationKind::Write) {
-        const RemoteRegion& remote = target.remote(static_cast<uint32_t>(command_[Remote]));
-        operation.remoteAddress = remote.address[operation.endpoint] + static_cast<uint64_t>(command_[RemoteOffset]);
-        operation.remoteKey = remote.key[operation.endpoint];
-      }
-      if (!target.post(operation)) return static_cast<int32_t>(id);
-    } catch (...) {
-      free_.push_back(id);
-      throw;
-    }
-    free_.push_back(id);
-    return -1;
-  }
-
-  // Looks at the queues up to `spins` times, until there is something to tell. Returns the number of records.
-  int32_t poll(uint32_t spins) {
-    Port& target = port();
-    for (unsigned i = 0; i < spins; i++) {
-      size_t seen = target.drain();
-      if (!pending_.empty() || !target.userArrivals.empty() || !target.faults.empty()) break;
-      empty_ = seen > 0 ? 0 : empty_ + 1;
-      if (empty_ >= kSpinsBeforeYield) sched_yield();
-    }
-    size_t count = 0;
-    for (; count < capacity_ && !pending_.empty(); count++) {
-      tell(count, pending_.front());
-      free_.push_back(pending_.front().id);  // not before JavaScript knows: it keys its table by id
-      pending_.pop_front();
-    }
-    for (; count < capacity_ && !target.userArrivals.empty(); count++) {
-      Arrival arrival = target.userArrivals.front();
-      tell(count, {Arrived, arrival.endpoint, arrival.data, 0});
-      target.userArrivals.pop_front();
-    }
-    for (; count < capacity_ && !target.faults.empty(); count++) {
-      PortFault& fault = target.faults.front();
-      tell(count, {EndpointFailed, fault.endpoint, static_cast<uint32_t>(fault.code), keep(fault.text)});
-      target.faults.pop_front();
-    }
-    if (count > 0) empty_ = 0;
-    return static_cast<int32_t>(count);
-  }
+  int32_t post(uint32_t) { return operations_->post(port()); }
+  int32_t poll(uint32_t spins) { return operations_->poll(port(), spins); }
 
   Napi::Value cancel(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      port().cancel(operations_.at(size(info[0], "operation")));
+      operations_->cancel(port(), size(info[0], "operation"));
       return info.Env().Undefined();
     });
   }
 
   Napi::Value takeText(const Napi::CallbackInfo& info) {
-    auto found = texts_.find(info[0].As<Napi::Number>().Uint32Value());
-    if (found == texts_.end()) return info.Env().Undefined();
-    auto result = Napi::String::New(info.Env(), found->second);
-    texts_.erase(found);
-    return result;
+    auto text = operations_->takeText(info[0].As<Napi::Number>().Uint32Value());
+    return text.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), text);
   }
 
   // Tests only: completions come late and out of order from here on.
@@ -340,60 +253,18 @@ class PortBinding : public Napi::ObjectWrap<PortBinding>, private Completer {
     });
   }
 
-  void completed(Operation& operation, uint64_t bytes) override {
-    pending_.push_back({Done, operation.id, static_cast<uint32_t>(bytes), static_cast<uint32_t>(bytes >> 32)});
-  }
-
-  void failed(Operation& operation, int code, const std::string& text) override {
-    pending_.push_back({Failed, operation.id, static_cast<uint32_t>(code), keep(text)});
-  }
-
   Endpoint& endpoint(const Napi::Value& index) {
     size_t wanted = size(index, "endpoint");
     if (wanted >= port().endpointCount()) throw Fault("port", EINVAL, "no such endpoint");
     return port().endpoint(static_cast<uint32_t>(wanted));
   }
 
-  uint32_t takeOperation() {
-    if (free_.empty()) {
-      operations_.emplace_back();
-      auto id = static_cast<uint32_t>(operations_.size() - 1);
-      operations_.back().id = id;
-      operations_.back().completer = this;
-      return id;
-    }
-    uint32_t id = free_.back();
-    free_.pop_back();
-    return id;
-  }
-
-  uint32_t keep(const std::string& text) {
-    texts_.emplace(++nextText_, text);
-    return nextText_;
-  }
-
-  void tell(size_t index, const Record& record) {
-    uint32_t* out = records_ + index * kRecordWords;
-    out[0] = record.kind;
-    out[1] = record.id;
-    out[2] = record.low;
-    out[3] = record.high;
-  }
-
   Napi::Reference<Napi::Float64Array> commandArray_;
   Napi::Reference<Napi::Uint32Array> recordArray_;
-  double* command_;
-  uint32_t* records_;
-  size_t capacity_;
-  unsigned empty_ = 0;
-  std::deque<Operation> operations_;  // a deque: operations in flight must not move
-  std::vector<uint32_t> free_;
-  std::deque<Record> pending_;
-  std::unordered_map<uint32_t, std::string> texts_;
-  uint32_t nextText_ = 0;
+  std::unique_ptr<Operations> operations_;
   std::vector<std::unique_ptr<PlanRun>> broken_;
   std::unique_ptr<PlanRun> run_;
-  std::unique_ptr<Port> port_ = std::make_unique<Port>();  // last: its operations are released first
+  std::unique_ptr<Port> port_ = std::make_unique<Port>();  // last, so that it goes before what is in flight on it
 };
 
 void definePort(Napi::Env env, Napi::Object exports) { exports.Set("Port", PortBinding::define(env)); }

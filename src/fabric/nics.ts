@@ -14,6 +14,12 @@ export interface Nic {
   readonly rateGbps: number | undefined;
   readonly pci: string | undefined;
   readonly numaNode: number | undefined;
+  /** Set where a shaper makes the rate: so much passes at full speed after a pause. */
+  readonly burstBytes?: number;
+  /** For management, not for data: never a rail. */
+  readonly management?: boolean;
+  /** Set up, but without a carrier, as when a cable is pulled. */
+  readonly unplugged?: boolean;
 }
 
 function read(path: string): string | undefined {
@@ -52,12 +58,29 @@ export function parseRdmaRate(text: string | undefined): number | undefined {
   return match ? Number(match[1]) : undefined;
 }
 
+/**
+ * What whoever made an interface says of it in its alias, in the words `weft:rate=250000000,burst=20048` or
+ * `weft:management`: drivers of virtual interfaces tell no rate, or a false one.
+ */
+export function parseAlias(alias: string | undefined): Partial<Nic> {
+  if (alias === 'weft:management') return { management: true };
+  const match = /^weft:rate=(\d+)(?:,burst=(\d+))?$/.exec(alias ?? '');
+  if (match === null) return {};
+  return {
+    rateGbps: Number(match[1]) / 1e9,
+    ...(match[2] !== undefined && { burstBytes: Number(match[2]) }),
+  };
+}
+
+const administrativelyUp = 1;
+
 function ethernetNic(name: string, sysfs: string): Nic {
   const speedMbps = Number(read(`${sysfs}/class/net/${name}/speed`) ?? '-1');
   const device = `${sysfs}/class/net/${name}/device`;
   const entries = networkInterfaces()[name] ?? [];
   const usable = entries.filter((entry) => !(entry.family === 'IPv6' && entry.scopeid));
   const state = read(`${sysfs}/class/net/${name}/operstate`);
+  const wanted = Number(read(`${sysfs}/class/net/${name}/flags`) ?? '0') & administrativelyUp;
   return {
     name,
     kind: 'ethernet',
@@ -69,6 +92,8 @@ function ethernetNic(name: string, sysfs: string): Nic {
     rateGbps: speedMbps > 0 ? speedMbps / 1000 : undefined,
     pci: pciAddress(device),
     numaNode: numaNode(device),
+    ...parseAlias(read(`${sysfs}/class/net/${name}/ifalias`)),
+    ...(wanted && state !== 'up' && state !== 'unknown' && { unplugged: true }),
   };
 }
 

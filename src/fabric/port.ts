@@ -10,7 +10,7 @@ const recordWords = 4;
 const recordCapacity = 256;
 
 /** How long JavaScript may be kept from timers and sockets by polling, and how it polls. */
-const sliceMs = 0.2;
+const sliceMs = 0.5;
 const idleMs = 1;
 /** Polls in one native call grow up to this, while nobody posts anything between two of them. */
 const longSpin = 64;
@@ -24,7 +24,7 @@ const completeAlready = { id: -1, done: Promise.resolve(0) };
 
 /**
  * The promises over a native port. While something is awaited it polls in short native bursts between microtasks,
- * and lets timers and sockets run every fifth of a millisecond; otherwise it looks once a millisecond, because a
+ * and lets timers and sockets run twice a millisecond; otherwise it looks once a millisecond, because a
  * peer's write may need our progress.
  */
 export class PromisePort {
@@ -52,8 +52,12 @@ export class PromisePort {
 
   /** Starts the idle look-ups; call when the endpoints are open. */
   start(): void {
-    this.#idle = setInterval(() => this.#glance(), idleMs);
-    this.#idle.unref();
+    this.#idle ??= setTimeout(() => this.#glance(), idleMs).unref();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
   }
 
   /** Posts one operation. A receive resolves with its length. `id` is -1 when there is nothing left to cancel. */
@@ -105,7 +109,7 @@ export class PromisePort {
 
   /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
   async run(job: NativeJob): Promise<Float64Array> {
-    clearInterval(this.#idle);
+    this.#stop();
     try {
       return await this.native.run(job);
     } catch (error) {
@@ -120,7 +124,7 @@ export class PromisePort {
     if (this.#closed) return;
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
-    clearInterval(this.#idle);
+    this.#stop();
     this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
   }
 
@@ -156,11 +160,14 @@ export class PromisePort {
       this.#failAll(fabricError(error));
     } finally {
       this.#running = false;
+      if (!this.#closed) this.start();
     }
   }
 
   #glance(): void {
-    if (this.#running || this.#closed) return;
+    this.#idle = undefined;
+    if (this.#running || this.#closed) return; // the end of the drive starts it again: a timer costs 10 µs a turn
+    this.start();
     try {
       const count = this.native.poll(longSpin);
       if (count > 0) this.#tell(count);
