@@ -24,7 +24,11 @@ const allowed = {
 };
 const onlyResultsAndMeasure = new Set(['report', 'live']);
 
-const root = resolve(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), '..', 'src');
+const root = resolve(
+  import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
+  '..',
+  'src',
+);
 const problems = [];
 
 function mayImport(from, to) {
