@@ -16,8 +16,9 @@ export function painter(color: boolean): Paint {
 }
 
 /** Lines of at most `width` columns, further ones indented; a longer word is cut. */
-export function wrap(text: string, width: number): string[] {
-  const indent = width > 20 ? '  ' : '';
+export function wrap(text: string, asked: number): string[] {
+  const indent = '  ';
+  const width = Math.max(asked, indent.length + 1);
   const lines: string[] = [];
   let line = '';
   const push = () => {
