@@ -45,7 +45,8 @@ struct Sabotage {
 struct RunOptions {
   uint64_t iterations = 1;
   uint64_t batch = 1;
-  uint64_t timeoutNanoseconds = 0;
+  uint64_t timeoutNanoseconds = 0;   // without any progress
+  uint64_t expectedNanoseconds = 0;  // of the whole run, where it is known
   unsigned spinsBeforeYield = 200;
   Sabotage sabotage;
 };
@@ -73,13 +74,15 @@ class Executor final : private Completer {
   };
 
   void iterate();
-  void barrier();
+  std::vector<double> measure();
+  void barrier(uint64_t patienceNanoseconds);
   void activate(uint32_t index);
   void finish(uint32_t index);
   void pump(Lane& lane);
   void postChunk(uint32_t index, Operation& operation);
   void idle();
   void poll();
+  void expectWithin(uint64_t nanoseconds);
   void completed(Operation& operation, uint64_t bytes) override;
   void failed(Operation& operation, int code, const std::string& text) override;
   [[noreturn]] void give(int code, const std::string& text);
@@ -103,7 +106,9 @@ class Executor final : private Completer {
   Operation told_;     // of the barrier
   uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
   unsigned quiet_ = 0;
+  uint64_t patience_ = 0;  // how long nothing may happen
   uint64_t deadline_ = 0;
+  bool progressed_ = false;  // since the deadline was set
   std::atomic<bool> aborted_{false};
   std::string failure_;
   int failureCode_ = 0;

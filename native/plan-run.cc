@@ -65,6 +65,7 @@ RunOptions readOptions(const Napi::Object& job) {
   options.iterations = field(job, "iterations");
   options.batch = field(job, "batch");
   options.timeoutNanoseconds = field(job, "timeoutMs") * 1000000u;
+  options.expectedNanoseconds = field(job, "expectedMs") * 1000000u;
   options.spinsBeforeYield = static_cast<unsigned>(field(job, "spinsBeforeYield"));
   if (options.batch == 0 || options.iterations % options.batch != 0) {
     throw Fault("plan", EINVAL, "iterations must be a multiple of the batch");
@@ -107,6 +108,8 @@ void PlanRun::work() {
     samples_ = executor_->run(options_);
   } catch (const Fault& fault) {
     fault_ = std::make_unique<Fault>(fault);
+  } catch (const std::exception& error) {
+    fault_ = std::make_unique<Fault>("plan", EIO, error.what());
   }
   told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
   told_.Release();

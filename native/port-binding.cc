@@ -48,7 +48,10 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
     setHot<&PortBinding::poll>(info, "poll");
   }
 
-  ~PortBinding() override { live().remove(this); }
+  ~PortBinding() override {
+    live().remove(this);
+    run_.reset();  // ends its thread before the port goes
+  }
 
  private:
   // process.exit() runs neither finalizers nor Node's clean-up hooks: without this list, shared-memory segments
@@ -222,6 +225,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   Napi::Value run(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       Port& target = port();
+      if (!broken_.empty()) throw Fault("port", EIO, "an earlier plan failed on this fabric: open a new one");
       Ref();  // this object must not be collected while the thread uses it
       try {
         run_ = std::make_unique<PlanRun>(info[0].As<Napi::Object>(), target, [this](bool failed) {

@@ -98,8 +98,16 @@ void Port::retry(Endpoint& endpoint) {
     Operation& operation = *endpoint.waiting.front();
     size_t& inFlight = isReceive(operation) ? endpoint.receivesInFlight : endpoint.sendsInFlight;
     size_t limit = isReceive(operation) ? endpoint.info->rx_attr->size : endpoint.info->tx_attr->size;
-    ssize_t result = inFlight < limit ? tryPost(endpoint, operation) : -FI_EAGAIN;
-    if (result == -FI_EAGAIN) return;
+    if (inFlight >= limit) return;
+    ssize_t result = tryPost(endpoint, operation);
+    if (result == -FI_EAGAIN) {
+      // One peer that refuses, perhaps for good, must not hold up the others. Messages keep their order.
+      if (operation.kind == OperationKind::Write) {
+        endpoint.waiting.pop_front();
+        endpoint.waiting.push_back(&operation);
+      }
+      return;
+    }
     endpoint.waiting.pop_front();
     if (result == 0) {
       inFlight++;

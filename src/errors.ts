@@ -17,6 +17,7 @@ export const errorCodes = [
   'PORT_IN_USE',
   'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us
   'TIMEOUT', // a deadline passed; the message names who is missing
+  'UNREACHABLE', // a rail does not carry between two hosts
   'UNSUPPORTED', // this machine, kernel or provider cannot do it
 ] as const;
 

@@ -1,6 +1,7 @@
 import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
+import type { MemoryKind } from '../memory/buffer.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
@@ -19,12 +20,21 @@ export interface RowParts {
   readonly bytes: number;
   readonly links: readonly Link[];
   readonly hosts: readonly string[];
+  /** Of the shapers on the way; 0 without any. */
+  readonly burstBytes: number;
+  /** What the buffers really were. */
+  readonly memory: MemoryKind;
   readonly turns: readonly Turn[];
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
 }
 
 const tooGood = 'faster than the line: wrong path or wrong line rate';
+/** A row whose pieces are smaller than so many bursts shows the shaper's bucket rather than its rate. */
+const burstsToShow = 16;
+
+const isBurst = ({ column, bytes, links, burstBytes }: RowParts): boolean =>
+  column.strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
 /** The samples that count: the initiator's, or the slowest rank's of each iteration. */
 export function countedSamples(benchmark: Benchmark, { byRank }: TurnSamples): number[] {
@@ -46,11 +56,13 @@ export function rowOf(parts: RowParts): Row {
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(column.strategy, links),
-    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links).nanoseconds,
+    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, parts.hosts)
+      .nanoseconds,
   });
   const checked = addChecked(parts.checked);
+  const burst = isBurst(parts);
   const failure =
-    checked.wrong > 0 ? describeWrong(checked) : isTooGood(figures) ? tooGood : undefined;
+    checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
   return measuredRow({
     column: column.name,
     bytes: parts.bytes,
@@ -60,7 +72,7 @@ export function rowOf(parts: RowParts): Row {
     roundTrip: benchmark.roundTrip ?? false,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     noisy: isNoisyRow(benchmark, timed),
-    labels: { memory: 'pinned' },
+    labels: { memory: parts.memory, ...(burst && { burst }) },
     ...(failure !== undefined && { failure }),
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });

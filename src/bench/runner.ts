@@ -103,7 +103,7 @@ class RowRunner {
   }
 
   async measure(column: Column, bytes: number): Promise<Row | undefined> {
-    const { world, links } = this.#session;
+    const { world, links, burstBytes } = this.#session;
     const { buffers } = this.#settings;
     const turns = this.#benchmark.turns({
       world: world.size,
@@ -115,7 +115,13 @@ class RowRunner {
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
     const before = await this.#check(turns, plans);
     for (const plan of plans) await this.#warm(plan);
-    const count = await calibrate(this.#session.engine, world, plans[0]!, this.#settings);
+    const count = await calibrate(
+      this.#session.engine,
+      world,
+      plans[0]!,
+      this.#settings,
+      plans.length,
+    );
     let timed = await this.#time(plans, count);
     // A noisy row is believed only if it is noisy twice.
     if (await this.#again(timed)) timed = await this.#time(plans, count);
@@ -124,7 +130,8 @@ class RowRunner {
     if (!checked || !timed) return undefined;
     const { hosts } = world;
     const parts = { benchmark: this.#benchmark, column, bytes, links, hosts, turns, timed };
-    return rowOf({ ...parts, checked: checked.flat() });
+    const { memory } = this.#session.engine;
+    return rowOf({ ...parts, memory, burstBytes, checked: checked.flat() });
   }
 
   #planOf(turn: Turn, { strategy }: Column, bytes: number): Plan {
@@ -157,7 +164,13 @@ class RowRunner {
   /** Every turn's samples, on rank 0. */
   async #time(plans: readonly Plan[], count: Count): Promise<TurnSamples[] | undefined> {
     const own: Float64Array[] = [];
-    for (const plan of plans) own.push(await this.#session.engine.run(plan, count));
+    const { engine, world } = this.#session;
+    // Where rank 0 has the clock, what the others measured is waiting for their turn.
+    const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
+    for (const plan of plans) {
+      const samples = await engine.run(plan, count);
+      own.push(counts ? samples : new Float64Array());
+    }
     const all = await this.#session.world.gather('samples', own);
     return (
       all &&

@@ -1,12 +1,13 @@
 import { cpus } from 'node:os';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
-
 import { type Fabric, openFabric } from '../fabric/fabric.js';
+import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
-import { chooseFabric } from '../world/choose-fabric.js';
+import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
 import { connectFabric } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
+import { requireReach } from './reachability.js';
 import { sabotageFromEnvironment } from './sabotage.js';
 import type { Settings } from './settings.js';
 
@@ -16,6 +17,8 @@ export interface Session extends AsyncDisposable {
   readonly fabric: Fabric;
   readonly engine: FabricEngine;
   readonly links: readonly Link[];
+  /** Of the shapers that make the line rates, if any do: the largest. */
+  readonly burstBytes: number;
 }
 
 const spinsBeforeYield = 200;
@@ -25,8 +28,8 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
   const fabric = await openFabric({ ...choice, peersExpected: world.size });
   try {
     await connectFabric(world, fabric);
-    // Of the machine, not of this rank: a pinned rank has a core to itself.
-    const crowded = world.localSize > cpus().length;
+    if (!onOneHost(world)) await requireReach(world, fabric, settings.timeoutMs);
+    const crowded = isCrowded(world);
     const sabotage = sabotageFromEnvironment(world.rank);
     const engine = new FabricEngine({
       world,
@@ -43,6 +46,7 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
         nic: channel.nic,
         lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
       })),
+      burstBytes: burstOf(fabric),
       // The fabric closes the engine's buffers, also those that a failed run left in use.
       [Symbol.asyncDispose]: () => fabric.close(),
     };
@@ -52,13 +56,32 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
   }
 }
 
+/**
+ * Of the machine, not of this rank: a pinned rank has a core to itself. Where hosts share a machine, so does the
+ * network between them, and it needs the cores, too.
+ */
+function isCrowded({ members, rank }: World): boolean {
+  const here = members.filter(({ bootId }) => bootId === members[rank]?.bootId);
+  return here.length > cpus().length || here.some(({ netns }) => netns !== members[rank]?.netns);
+}
+
+function burstOf(fabric: Fabric): number {
+  const used = new Set(fabric.channels.map((channel) => channel.nic));
+  const nics = listNics().filter((nic) => used.has(nic.name));
+  return Math.max(0, ...nics.map((nic) => nic.burstBytes ?? 0));
+}
+
+/** What was measured to be good. */
+export const preferredPacing = (provider: string): { chunkBytes: number; window: number } =>
+  provider === 'shm' ? shmPacing : networkPacing;
+
 /** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
   settings: Pick<Settings, 'chunkBytes' | 'window'>,
   world: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
-  const preferred = fabric.provider === 'shm' ? shmPacing : networkPacing;
+  const preferred = preferredPacing(fabric.provider);
   const limits = fabric.channels.flatMap(({ sendQueue, receiveQueue }) => [
     sendQueue,
     Math.floor(receiveQueue / Math.max(1, world - 1)),

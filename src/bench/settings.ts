@@ -36,6 +36,13 @@ export const defaultSettings = {
   pin: 'auto',
 } as const;
 
+const mostSizes = 10_000;
+
+const tooManySizes = (): WeftError =>
+  new WeftError('BAD_USAGE', `that makes more than ${mostSizes} sizes`, {
+    hint: 'Use a larger --step-bytes or --step-factor, or a smaller range.',
+  });
+
 /** The sizes of the rows, smallest first. */
 export function sizesOf(settings: Settings): number[] {
   const { minBytes, maxBytes, stepBytes, stepFactor } = settings;
@@ -49,6 +56,7 @@ export function sizesOf(settings: Settings): number[] {
   const sizes: number[] = [];
   for (let bytes = minBytes; bytes <= maxBytes; ) {
     sizes.push(bytes);
+    if (sizes.length > mostSizes) throw tooManySizes();
     const next = stepBytes === undefined ? Math.ceil(bytes * stepFactor) : bytes + stepBytes;
     bytes = Math.max(next, bytes + 1);
   }

@@ -26,7 +26,7 @@ const settingsShape = {
   maxBytes: bytes,
   stepFactor: z.number().gt(1),
   stepBytes: bytes,
-  timeoutMs: z.number().positive(),
+  timeoutMs: z.int().positive(),
   pin: z.enum(['auto', 'none']),
   iterations: z.int().positive(),
   warmup: z.int().nonnegative(),

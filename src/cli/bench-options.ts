@@ -37,6 +37,11 @@ function parsed<T>(parse: (text: string) => T): (text: string) => T {
 }
 
 const bytes = parsed((text) => parseBytes(text));
+const someBytes = parsed((text) => {
+  const size = parseBytes(text);
+  if (size === 0) throw new Error('It must be more than 0.');
+  return size;
+});
 
 const number = (what: string, check: (value: number) => boolean) =>
   parsed((text) => {
@@ -81,7 +86,7 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
       `each size is this times the last (default: ${sizes.factor})`,
       factor,
     )
-    .option('-i, --step-bytes <size>', 'each size is this much more than the last', bytes)
+    .option('-i, --step-bytes <size>', 'each size is this much more than the last', someBytes)
     .option(
       '-n, --iters <count>',
       'iterations per row (default: as many as the budget allows)',
@@ -94,7 +99,7 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
     )
     .option('--columns <names>', 'only these, e.g. SinglePin,MultiPin', names)
     .option('--buffers <count>', 'independent buffers in flight (write only)', positive)
-    .option('--chunk <size>', 'cut transfers into pieces of this size', bytes)
+    .option('--chunk <size>', 'cut transfers into pieces of this size', someBytes)
     .option('--window <count>', 'pieces in flight per channel', positive)
     .option(
       '--timeout <seconds>',
@@ -178,7 +183,7 @@ export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): Bench
     maxBytes: rest.maxBytes ?? Math.max(sizes.maxBytes, rest.minBytes ?? sizes.maxBytes),
     stepFactor: rest.stepFactor ?? sizes.factor,
     check: check === '1',
-    timeoutMs: timeout * 1000,
+    timeoutMs: Math.ceil(timeout * 1000),
     ...(iters !== undefined && { iterations: iters }),
     ...(chunk !== undefined && { chunkBytes: chunk }),
     ...(lineRate !== undefined && { lineRateGbps: lineRate }),

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Benchmark } from '../bench/benchmark.js';
 import { type Recorded, recordRun } from '../bench/record-run.js';
+import { preferredPacing } from '../bench/session.js';
 import { columnsOf, type Settings, sizesOf } from '../bench/settings.js';
 import { WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
@@ -125,14 +126,17 @@ export function explainAll(benchmark: Benchmark, settings: Settings, world: numb
   return [...strategies]
     .map((strategy) => {
       const [turn] = benchmark.turns({ world, bytes, strategy, buffers: settings.buffers });
-      const { chunkBytes, window } = settings;
+      const pacing = preferredPacing(settings.provider ?? 'shm');
+      const chunkBytes = benchmark.wholeMessages
+        ? bytes
+        : (settings.chunkBytes ?? pacing.chunkBytes);
       return explain({
         traffic: turn!.traffic,
         strategy,
         links,
         unicode: stdoutTerminal().unicode,
-        ...(benchmark.wholeMessages ? { chunkBytes: bytes } : chunkBytes && { chunkBytes }),
-        ...(window !== undefined && { window }),
+        chunkBytes: Math.max(1, chunkBytes),
+        window: settings.window ?? pacing.window,
       });
     })
     .join('\n');

@@ -4,6 +4,7 @@ import {
   describeExit,
   type Identity,
   identify,
+  type Outcome,
   openWorld,
   spawnRanks,
   type World,
@@ -43,7 +44,11 @@ async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
     pin,
     prefix: show.verbose,
   });
-  const { ok, failure, interrupted } = await started.done;
+  return conclude(await started.done);
+}
+
+/** Says how a job of this machine ended, where no rank has; the exit code is that of the rank to blame. */
+export function conclude({ ok, failure, interrupted }: Outcome): number {
   if (interrupted) {
     process.stderr.write(`weft: ended by ${interrupted}\n`);
     return exitCode.failed;

@@ -34,6 +34,7 @@ export function infoJson({ libfabric, providers, nics, limits, missing }: Inspec
       ...limits,
       lockedMemoryBytes: limits.lockedMemoryBytes ?? null,
       openFiles: limits.openFiles ?? null,
+      sharedMemoryFreeBytes: limits.sharedMemoryFreeBytes ?? null,
     },
     missing,
   };
@@ -52,7 +53,12 @@ function infoText({ libfabric, providers, nics, limits, missing }: Inspection): 
     ['cores', String(limits.cores)],
     ['memory', formatBytesRounded(limits.memoryBytes)],
     ['locked memory', describeLimit(limits.lockedMemoryBytes)],
-    ['/dev/shm free', formatBytesRounded(limits.sharedMemoryFreeBytes)],
+    [
+      '/dev/shm free',
+      limits.sharedMemoryFreeBytes === undefined
+        ? 'no /dev/shm'
+        : formatBytesRounded(limits.sharedMemoryFreeBytes),
+    ],
     ['open files', String(limits.openFiles ?? 'unlimited')],
     ['huge pages', `transparent: ${limits.transparentHugePages}`],
     ...(missing.length === 0

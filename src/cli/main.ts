@@ -4,6 +4,7 @@ import { benchmarks } from '../bench/registry.js';
 import { addBenchCommand } from './bench.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
+import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
 import { addSuiteCommand } from './suite.js';
 
@@ -26,6 +27,9 @@ addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
+addLabCommand(program);
+// Bad usage is the same on every rank that a parent started: one of them says so.
+if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);
 
 try {
   await program.parseAsync();
@@ -36,4 +40,9 @@ try {
     process.stderr.write(`${describeFailure(error, process.argv.includes('--verbose'))}\n`);
     process.exitCode = exitCodeOf(error);
   }
+}
+
+function silence(command: Command): void {
+  command.configureOutput({ writeErr: () => {}, outputError: () => {} });
+  for (const sub of command.commands) silence(sub);
 }

@@ -3,6 +3,7 @@ import type { Settings } from '../bench/settings.js';
 import { loadSuite, type SuiteEntry } from '../bench/suite.js';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
+import { onOneHost } from '../world/choose-fabric.js';
 import type { World } from '../world/index.js';
 import { explainAll, measureAndPrint, preflight } from './bench.js';
 import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
@@ -48,7 +49,7 @@ async function runEntries(
 ): Promise<number> {
   const codes: number[] = [];
   for (const { benchmark, settings } of entries) {
-    const missing = missingHere(settings);
+    const missing = missingHere(settings) ?? misplaced(settings, world);
     if (missing !== undefined) {
       if (world.rank === 0) process.stderr.write(`weft: skipped ${benchmark.id}: ${missing}\n`);
       codes.push(exitCode.nothing);
@@ -61,6 +62,9 @@ async function runEntries(
   const bad = codes.find((code) => code !== exitCode.ok && code !== exitCode.nothing);
   return bad ?? (codes.every((code) => code === exitCode.nothing) ? exitCode.nothing : exitCode.ok);
 }
+
+const misplaced = ({ provider }: Settings, world: World): string | undefined =>
+  provider === 'shm' && !onOneHost(world) ? 'shm cannot join ranks of several hosts' : undefined;
 
 function missingHere(settings: Settings): string | undefined {
   try {

@@ -1,3 +1,4 @@
+import { isWeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
 import type { MemoryKind } from '../memory/buffer.js';
@@ -12,7 +13,6 @@ export interface FabricEngineOptions {
   readonly world: World;
   /** Connected to every rank of the world. */
   readonly fabric: Fabric;
-  readonly memory?: MemoryKind;
   /** How long an iteration may make no end before it is given up. */
   readonly timeoutMs: number;
   /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
@@ -26,6 +26,7 @@ export class FabricEngine implements Engine {
   readonly #options: FabricEngineOptions;
   #buffers: { source: FabricBuffer; target: FabricBuffer } | undefined;
   #remotes: RemoteRegion[] = [];
+  #memory: MemoryKind = 'pinned';
 
   constructor(options: FabricEngineOptions) {
     this.#options = options;
@@ -39,6 +40,10 @@ export class FabricEngine implements Engine {
     return this.#options.world.size;
   }
 
+  get memory(): MemoryKind {
+    return this.#memory;
+  }
+
   get source(): FabricBuffer {
     return this.#prepared().source;
   }
@@ -48,16 +53,24 @@ export class FabricEngine implements Engine {
   }
 
   async prepare(sizes: { sourceBytes: number; targetBytes: number }): Promise<void> {
-    const { world, fabric, memory = 'pinned' } = this.#options;
+    const { world, fabric } = this.#options;
     this.#release();
-    this.#buffers = {
-      source: fabric.allocate(sizes.sourceBytes, { memory }),
-      target: fabric.allocate(sizes.targetBytes, { memory }),
+    const kinds: MemoryKind[] = [];
+    const allocate = (bytes: number) => {
+      const buffer = allocateLocked(fabric, bytes);
+      kinds.push(buffer.memory);
+      return buffer;
     };
+    this.#buffers = { source: allocate(sizes.sourceBytes), target: allocate(sizes.targetBytes) };
+    const everyones = await world.allgather('buffer memory', kinds);
+    this.#memory = everyones.flat().every((kind) => kind === 'pinned') ? 'pinned' : 'host';
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
   }
 
-  async run(plan: Plan, { iterations, batch = 1 }: RunOptions): Promise<Float64Array> {
+  async run(
+    plan: Plan,
+    { iterations, batch = 1, expectedMs = 0 }: RunOptions,
+  ): Promise<Float64Array> {
     const { fabric, world, timeoutMs, spinsBeforeYield, sabotage } = this.#options;
     const { port } = fabric;
     const { source, target } = this.#prepared();
@@ -73,6 +86,7 @@ export class FabricEngine implements Engine {
         iterations,
         batch,
         timeoutMs,
+        expectedMs: Math.ceil(expectedMs),
         spinsBeforeYield,
         ...(sabotage && { sabotage }),
       });
@@ -98,5 +112,15 @@ export class FabricEngine implements Engine {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#release();
+  }
+}
+
+/** Page-locked where the limits allow it. What it became is in the buffer, and from there in the result. */
+function allocateLocked(fabric: Fabric, bytes: number): FabricBuffer {
+  try {
+    return fabric.allocate(bytes, { memory: 'pinned' });
+  } catch (error) {
+    if (!isWeftError(error, 'MEMORY_LIMIT')) throw error;
+    return fabric.allocate(bytes, { memory: 'host' });
   }
 }

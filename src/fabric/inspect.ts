@@ -21,7 +21,8 @@ export interface Limits {
   readonly memoryBytes: number;
   /** Undefined: no limit. */
   readonly lockedMemoryBytes: number | undefined;
-  readonly sharedMemoryFreeBytes: number;
+  /** Undefined: there is none. */
+  readonly sharedMemoryFreeBytes: number | undefined;
   readonly openFiles: number | undefined;
   readonly transparentHugePages: string;
 }
@@ -80,15 +81,23 @@ function listProviders(library: Library): ProviderInfo[] {
 }
 
 function readLimits(): Limits {
-  const shm = statfsSync('/dev/shm');
   return {
     cores: availableParallelism(),
     memoryBytes: kiB(readFileSync('/proc/meminfo', 'utf8'), /^MemTotal:\s+(\d+) kB$/m),
     lockedMemoryBytes: limit('Max locked memory'),
-    sharedMemoryFreeBytes: shm.bavail * shm.bsize,
+    sharedMemoryFreeBytes: freeOn('/dev/shm'),
     openFiles: limit('Max open files'),
     transparentHugePages: hugePages(),
   };
+}
+
+function freeOn(path: string): number | undefined {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return undefined;
+  }
 }
 
 const kiB = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0) * 1024;

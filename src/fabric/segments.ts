@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs';
 
 /*
  * The shm provider keeps each endpoint in a file of /dev/shm, and a killed process leaves its files behind. We name
@@ -19,7 +19,7 @@ export function segmentName(): string {
 export function sweepSegments(): string[] {
   const namespace = pidNamespace();
   const swept: string[] = [];
-  for (const name of readdirSync(folder)) {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const [, ns, pid, started] = pattern.exec(name) ?? [];
     // Process numbers of another namespace mean nothing here.
     if (ns !== namespace || startTime(Number(pid)) === started) continue;

@@ -76,7 +76,10 @@ export interface NativeJob {
   readonly remotes: readonly number[];
   readonly iterations: number;
   readonly batch: number;
+  /** Without any progress. */
   readonly timeoutMs: number;
+  /** Of the whole run, where it is known; 0 where not. */
+  readonly expectedMs: number;
   readonly spinsBeforeYield: number;
   /** Tests only: what the executor does wrong on purpose. */
   readonly sabotage?: { kind: 'flip' | 'drop'; offset: number };

@@ -8,9 +8,9 @@ export interface Link {
   readonly lineRateGbps?: number | undefined;
 }
 
-/** Bytes per rank and channel: entry rank × channels + channel. */
+/** Bytes per place and channel: entry place × channels + channel. A place is a rank, or a host whose ranks share its NICs. */
 export interface Load {
-  readonly world: number;
+  readonly places: number;
   readonly channels: number;
   readonly sequential: boolean;
   readonly out: Float64Array;
@@ -28,18 +28,38 @@ export interface Bound {
   readonly fraction: number | undefined;
 }
 
-function emptyLoad(world: number, channels: number, sequential: boolean): Load {
-  const cells = world * channels;
-  return { world, channels, sequential, out: new Float64Array(cells), in: new Float64Array(cells) };
+function emptyLoad(places: number, channels: number, sequential: boolean): Load {
+  const cells = places * channels;
+  return {
+    places,
+    channels,
+    sequential,
+    out: new Float64Array(cells),
+    in: new Float64Array(cells),
+  };
 }
 
-/** Cheap at 512 ranks: no plan is made, and blocks of one size are split once. */
-export function loadOfTraffic(traffic: Traffic, strategy: Strategy, channels: number): Load {
+/**
+ * Cheap at 512 ranks: no plan is made, and blocks of one size are split once. Where `hosts` (by rank) are several,
+ * ranks of a host share its NICs, and what stays inside a host loads none.
+ */
+export function loadOfTraffic(
+  traffic: Traffic,
+  strategy: Strategy,
+  channels: number,
+  hosts: readonly string[] = [],
+): Load {
   checkCount('channels', channels);
-  const load = emptyLoad(traffic.world, channels, traffic.sequential);
+  const names = [...new Set(hosts)];
+  const shared = names.length > 1;
+  const placeOf = (rank: number) => (shared ? names.indexOf(hosts[rank]!) : rank);
+  const load = emptyLoad(shared ? names.length : traffic.world, channels, traffic.sequential);
   const splits = new Map<number, readonly { bytes: number }[]>();
   for (let rank = 0; rank < traffic.world; rank++) {
+    const from = placeOf(rank);
     for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
+      const to = placeOf(peer);
+      if (from === to) continue;
       let pieces = splits.get(bytes);
       if (pieces === undefined) {
         pieces = strategy.split(bytes, channels);
@@ -47,8 +67,8 @@ export function loadOfTraffic(traffic: Traffic, strategy: Strategy, channels: nu
       }
       for (let piece = 0; piece < pieces.length; piece++) {
         const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
-        load.out[rank * channels + channel]! += pieces[piece]!.bytes;
-        load.in[peer * channels + channel]! += pieces[piece]!.bytes;
+        load.out[from * channels + channel]! += pieces[piece]!.bytes;
+        load.in[to * channels + channel]! += pieces[piece]!.bytes;
       }
     }
   }
@@ -73,7 +93,7 @@ export function loadOfPlans(plans: readonly Plan[]): Load {
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {
-  const { world, channels, out } = load;
+  const { places: world, channels, out } = load;
   if (links.length < channels)
     throw new TypeError(`${links.length} links for ${channels} channels`);
   const nanoseconds = boundNanoseconds(load, links);
@@ -121,7 +141,7 @@ function boundNanoseconds(load: Load, links: readonly Link[]): number | undefine
   const rates = ratesByNic(links);
   let longest = 0;
   let total = 0;
-  for (let rank = 0; rank < load.world; rank++) {
+  for (let rank = 0; rank < load.places; rank++) {
     for (const direction of [load.out, load.in]) {
       for (const [nic, bytes] of bytesByNic(load, direction, rank, links)) {
         if (bytes === 0) continue;
@@ -149,6 +169,7 @@ export function boundOfTraffic(
   traffic: Traffic,
   strategy: Strategy,
   links: readonly Link[],
+  hosts?: readonly string[],
 ): Bound {
-  return boundOf(loadOfTraffic(traffic, strategy, links.length), strategy, links);
+  return boundOf(loadOfTraffic(traffic, strategy, links.length, hosts), strategy, links);
 }

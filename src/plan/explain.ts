@@ -142,7 +142,7 @@ function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
 
 /** For each channel, the rank that sends most over it and the rank that receives most. */
 function loadLines(load: Load, ink: Ink): string[] {
-  const { world, channels } = load;
+  const { places: world, channels } = load;
   const most = (cells: Float64Array, channel: number): number => {
     let largest = 0;
     for (let rank = 0; rank < world; rank++) {

@@ -2,7 +2,7 @@ import { WeftError } from '../errors.js';
 import type { FabricOptions } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import { isOffered } from '../fabric/providers.js';
-import { commonRails, railsOf } from './rails.js';
+import { brokenRails, commonRails, type RailReport, reportRails } from './rails.js';
 import type { World } from './world.js';
 
 /** What the user asked for; whatever is absent is chosen. */
@@ -13,6 +13,7 @@ export interface FabricWish {
 }
 
 const rdma = ['efa', 'verbs'];
+const askedAbout = [...rdma, 'shm'];
 
 /** Ranks can share memory when they run in one boot of one machine and see the same network. */
 export function onOneHost({ members }: Pick<World, 'members'>): boolean {
@@ -27,9 +28,11 @@ export function onOneHost({ members }: Pick<World, 'members'>): boolean {
 export async function chooseFabric(world: World, wish: FabricWish): Promise<FabricOptions> {
   const provider = wish.provider ?? (await chooseProvider(world));
   if (provider === 'shm' && !onOneHost(world)) {
-    throw new WeftError('BAD_USAGE', 'shm cannot join ranks of several hosts', {
-      hint: 'Leave --provider out, or use tcp. Network namespaces count as hosts.',
-    });
+    const hint = 'Leave --provider out, or use tcp. Network namespaces count as hosts.';
+    await refuse(
+      world,
+      new WeftError('BAD_USAGE', 'shm cannot join ranks of several hosts', { hint }),
+    );
   }
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
   const nics = wish.nics ?? (await chooseNics(world, provider));
@@ -37,17 +40,18 @@ export async function chooseFabric(world: World, wish: FabricWish): Promise<Fabr
 }
 
 async function chooseProvider(world: World): Promise<string> {
-  const mine = rdma.filter(isOffered);
-  const everyones = await world.allgather('rdma providers', mine);
-  const shared = rdma.find((name) => everyones.every((offered) => offered.includes(name)));
-  return shared ?? (onOneHost(world) ? 'shm' : 'tcp');
+  const everyones = await world.allgather('providers', askedAbout.filter(isOffered));
+  const candidates = onOneHost(world) ? askedAbout : rdma;
+  return candidates.find((name) => everyones.every((offered) => offered.includes(name))) ?? 'tcp';
 }
 
 async function chooseNics(world: World, provider: string): Promise<string[] | undefined> {
   if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) {
     return undefined;
   }
-  const everyones = await world.allgather('rails', railsOf(listNics()));
+  const reports = await world.allgather<RailReport>('rails', reportRails(listNics()));
+  await refuseBrokenRails(world, reports);
+  const everyones = reports.map((report) => report.rails);
   const rails = commonRails(everyones);
   if (rails.length === 0) {
     throw new WeftError('NO_PROVIDER', 'the hosts have no network in common', {
@@ -57,4 +61,21 @@ async function chooseNics(world: World, provider: string): Promise<string[] | un
   return rails.map(
     (network) => everyones[world.rank]!.find((rail) => rail.network === network)!.nic,
   );
+}
+
+async function refuseBrokenRails(world: World, reports: readonly RailReport[]): Promise<void> {
+  const { hosts } = world;
+  const broken = brokenRails(reports).map(({ rail, ranks }) => {
+    const names = [...new Set(ranks.map((rank) => hosts[rank]))].join(', ');
+    return `rail ${rail.nic} (${rail.network}): no carrier on ${names}`;
+  });
+  if (broken.length === 0) return;
+  const hint = 'Mend the link, or leave that rail out with --nics.';
+  await refuse(world, new WeftError('UNREACHABLE', broken.join('; '), { hint }));
+}
+
+/** What every rank knows, one says: the others learn from rank 0's failure, which ends this barrier. */
+async function refuse(world: World, error: WeftError): Promise<never> {
+  if (world.rank !== 0) await world.barrier('refused');
+  throw error;
 }

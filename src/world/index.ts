@@ -3,5 +3,5 @@ export type { Member } from './messages.js';
 export { describeExit, type Outcome, type RankExit } from './outcome.js';
 export { ancestors } from './process-facts.js';
 export { enterRank } from './rank-process.js';
-export { type LocalJob, type SpawnOptions, spawnRanks } from './spawn.js';
+export { type LocalJob, type SpawnHosts, type SpawnOptions, spawnRanks } from './spawn.js';
 export { type OpenWorldOptions, openWorld, type World, type WorldOptions } from './world.js';

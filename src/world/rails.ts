@@ -13,7 +13,7 @@ export interface Rail {
 export function railsOf(nics: readonly Nic[]): Rail[] {
   const interfaces = networkInterfaces();
   return nics
-    .filter((nic) => nic.kind === 'ethernet' && nic.up && !nic.loopback)
+    .filter((nic) => nic.kind === 'ethernet' && nic.up && !nic.loopback && !nic.management)
     .filter((nic) => !existsSync(`/sys/class/net/${nic.name}/bridge`))
     .flatMap((nic) => {
       const entry = interfaces[nic.name]?.find((one) => one.address === nic.addresses[0]);
@@ -30,18 +30,56 @@ export function commonRails(everyones: readonly (readonly Rail[])[]): string[] {
   return [...new Set(shared)];
 }
 
-/** `10.77.3.9/24` is on `10.77.3.0/24`. IPv6 prefixes are compared as they are written, by their groups. */
+/** What a rank tells the others of its interfaces. */
+export interface RailReport {
+  readonly rails: readonly Rail[];
+  /** Interfaces that are set up but have no carrier. */
+  readonly unplugged: readonly string[];
+}
+
+export const reportRails = (nics: readonly Nic[]): RailReport => ({
+  rails: railsOf(nics),
+  unplugged: nics.filter((nic) => nic.unplugged && !nic.management).map((nic) => nic.name),
+});
+
+/**
+ * Networks that would be rails if some ranks' interfaces of the same name had a carrier, and those ranks. Without
+ * them a job would quietly run on fewer rails.
+ */
+export function brokenRails(reports: readonly RailReport[]): { rail: Rail; ranks: number[] }[] {
+  const seen = new Map<string, Rail>();
+  for (const { rails } of reports) for (const rail of rails) seen.set(rail.network, rail);
+  return [...seen.values()].flatMap((rail) => {
+    const without = [...reports.keys()].filter(
+      (rank) => !reports[rank]!.rails.some(({ network }) => network === rail.network),
+    );
+    const pulled = without.filter((rank) => reports[rank]!.unplugged.includes(rail.nic));
+    return pulled.length > 0 && pulled.length === without.length ? [{ rail, ranks: pulled }] : [];
+  });
+}
+
+/** `10.77.3.9/24` is on `10.77.3.0/24`; `fd00::9/64` is on the network with the number of `fd00::`, in hexadecimal. */
 export function networkOf(cidr: string): string {
   const [address = '', prefix = '0'] = cidr.split('/');
-  const bits = Number(prefix);
-  if (address.includes(':'))
-    return `${address
-      .split(':')
-      .slice(0, Math.ceil(bits / 16))
-      .join(':')}/${prefix}`;
-  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - bits);
-  const start = Math.floor(number / size) * size;
-  const parts = [24, 16, 8, 0].map((shift) => Math.floor(start / 2 ** shift) % 256);
+  const isV6 = address.includes(':');
+  const width = isV6 ? 128n : 32n;
+  const hostBits = width - BigInt(prefix);
+  const start = ((isV6 ? numberOfV6(address) : numberOfV4(address)) >> hostBits) << hostBits;
+  if (isV6) return `${start.toString(16).padStart(32, '0')}/${prefix}`;
+  const parts = [24n, 16n, 8n, 0n].map((shift) => (start >> shift) & 255n);
   return `${parts.join('.')}/${prefix}`;
+}
+
+const numberOfV4 = (address: string): bigint =>
+  address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
+
+function numberOfV6(address: string): bigint {
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => text.split(':').filter((group) => group !== '');
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  const zeros = Array(Math.max(0, 8 - before.length - after.length)).fill('0');
+  return [...before, ...zeros, ...after].reduce(
+    (sum, group) => (sum << 16n) | BigInt(`0x${group}`),
+    0n,
+  );
 }

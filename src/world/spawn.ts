@@ -27,6 +27,18 @@ export interface SpawnOptions {
   readonly stderr?: Writable;
   /** The loopback address of the rendezvous. */
   readonly host?: '127.0.0.1' | '::1';
+  /** Default: all ranks run on this host. */
+  readonly hosts?: SpawnHosts;
+}
+
+/** Hosts that live on this machine, such as network namespaces. */
+export interface SpawnHosts {
+  /** Rank r runs on host floor(r / ranksPerHost). */
+  readonly ranksPerHost: number;
+  /** The words before the command that make it run on a host; they, too, must become the rank (`exec`). */
+  enter(host: number): readonly string[];
+  /** Where rank 0 listens, as all hosts reach it: no socket of ours is seen there. */
+  readonly master: { readonly host: string; readonly port: number };
 }
 
 export interface LocalJob {
@@ -53,7 +65,7 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   }
   const cores = pinPlan(options.pin ?? 'auto', options.ranks);
   // The socket listens before any rank exists, and rank 0 inherits it: no port is free for others to take.
-  const server = await listen(options.host ?? '127.0.0.1');
+  const server = options.hosts ? undefined : await listen(options.host ?? '127.0.0.1');
   const job = new Job(options, server, cores);
   return { pids: job.pids, done: job.done, stop: () => job.stop() };
 }
@@ -85,7 +97,7 @@ class Job {
   #interrupted: NodeJS.Signals | undefined;
   #killTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: SpawnOptions, server: Server, cores: number[][] | undefined) {
+  constructor(options: SpawnOptions, server: Server | undefined, cores: number[][] | undefined) {
     this.#options = options;
     for (const signal of userSignals) process.on(signal, this.#onSignal);
     const common = { ...process.env, ...options.env, ...jobVariables(options, server) };
@@ -93,7 +105,7 @@ class Job {
       for (let rank = 0; rank < options.ranks; rank += 1) {
         this.#start(rank, { ...common, WEFT_CORES: (cores?.[rank] ?? []).join(',') }, server);
         // Rank 0 has its copy; ours must not accept, and in this same turn it cannot have.
-        if (rank === 0) server.close();
+        if (rank === 0) server?.close();
       }
     } catch (error) {
       this.#signalAll('SIGKILL');
@@ -118,22 +130,26 @@ class Job {
     return this.done;
   }
 
-  #start(rank: number, env: NodeJS.ProcessEnv, server: Server): void {
-    const { command, args = [], prefix = false, stdout, stderr } = this.#options;
+  #start(rank: number, env: NodeJS.ProcessEnv, server: Server | undefined): void {
+    const { prefix = false, stdout, stderr, hosts } = this.#options;
+    const inherits = rank === 0 && server !== undefined;
+    const enter = hosts?.enter(Math.floor(rank / hosts.ranksPerHost)) ?? [];
+    const [command, ...args] = [...enter, this.#options.command, ...(this.#options.args ?? [])];
     this.#children.push(
       startRank({
         rank,
-        command,
+        command: command!,
         args,
         env: {
           ...env,
+          ...placeVariables(rank, hosts),
           WEFT_RANK: String(rank),
-          WEFT_LISTEN_FD: rank === 0 ? String(listenFd) : undefined,
+          WEFT_LISTEN_FD: inherits ? String(listenFd) : undefined,
         },
         prefix,
         stdout,
         stderr,
-        listenFd: rank === 0 ? descriptorOf(server) : undefined,
+        listenFd: inherits ? descriptorOf(server) : undefined,
       }),
     );
   }
@@ -180,11 +196,23 @@ class Job {
   }
 }
 
-function jobVariables({ ranks }: SpawnOptions, server: Server): Record<string, string> {
+const placeVariables = (rank: number, hosts: SpawnHosts | undefined): NodeJS.ProcessEnv => ({
+  WEFT_LOCAL_RANK: hosts && String(rank % hosts.ranksPerHost),
+  WEFT_LOCAL_SIZE: hosts && String(hosts.ranksPerHost),
+});
+
+function masterOf(server: Server): string {
   const { address, family, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function jobVariables(
+  { ranks, hosts }: SpawnOptions,
+  server: Server | undefined,
+): Record<string, string> {
   return {
     WEFT_SIZE: String(ranks),
-    WEFT_MASTER: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    WEFT_MASTER: server ? masterOf(server) : `${hosts?.master.host}:${hosts?.master.port}`,
     WEFT_JOB: randomUUID(),
     WEFT_TOKEN: randomToken(),
     WEFT_PARENT: String(process.pid),

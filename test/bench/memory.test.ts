@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Desk } from './weft.js';
+import { childrenOf, Desk, readProc } from './weft.js';
 
 const MiB = 2 ** 20;
 const allowance = 150 * MiB;
@@ -32,17 +31,6 @@ test('a rank takes its buffers and at most 150 MB besides', async () => {
   }
 });
 
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // it has just ended
-  }
-};
-
-const childrenOf = (pid: number): number[] =>
-  read(`/proc/${pid}/task/${pid}/children`).split(/\s+/).filter(Boolean).map(Number);
-
 /** The most memory it ever had. */
 const peakOf = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readProc(`${pid}/status`))?.[1] ?? 0) * 1024;

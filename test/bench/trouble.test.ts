@@ -1,15 +1,23 @@
 import { chmodSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Desk } from './weft.js';
+import { childrenOf, Desk, isAlive } from './weft.js';
 
 const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
 
 describe('data that is wrong', () => {
-  test('a flipped byte is found and named', async () => {
+  test.each(['sendrecv', 'write', 'all2all'])('%s finds and names a flipped byte', async (id) => {
     using desk = new Desk();
-    const { exitCode, stdout } = await desk.weft(`write ${one}`, { WEFT_TEST_FAULT: 'flip:1:777' });
+    const { exitCode, stdout } = await desk.weft(`${id} ${one}`, { WEFT_TEST_FAULT: 'flip:1:777' });
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/rank 1 has 0x\w\w instead of 0x\w\w at byte 777 of what rank 0 sent/);
+  });
+
+  test('a message that comes short ends the run', async () => {
+    using desk = new Desk();
+    const { exitCode, stderr } = await desk.weft(`sendrecv ${one}`, { WEFT_TEST_FAULT: 'drop:0' });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/0 bytes came instead of 65536/);
   });
 
   test.each(['write', 'all2all'])('%s finds a buffer that was never written', async (id) => {
@@ -29,7 +37,7 @@ describe('ranks that die', () => {
     using desk = new Desk();
     const job = desk.start('write -b 4K -e 64M --ranks 3 --budget-ms 300 --columns SinglePin');
     await desk.rowsIn(2);
-    const pids = await childrenOf(job.pid!);
+    const pids = childrenOf(job.pid!);
     process.kill(pids.at(-1)!, 'SIGKILL');
     const { exitCode, stderr } = await job;
     expect(exitCode).toBe(1);
@@ -40,11 +48,25 @@ describe('ranks that die', () => {
     for (const pid of pids) expect(isAlive(pid)).toBe(false);
   });
 
+  test('whichever rank is killed at whatever moment, all end and none stays', async () => {
+    for (let round = 0; round < 8; round++) {
+      using desk = new Desk();
+      const job = desk.start('sendrecv -b 64 -e 64 --ranks 3 -n 100000000 --timeout 20');
+      await sleep(100 + ((round * 379) % 1500));
+      const pids = childrenOf(job.pid!);
+      const victim = pids[round % Math.max(1, pids.length)];
+      if (victim) process.kill(victim, 'SIGKILL');
+      else job.kill('SIGKILL');
+      expect((await job).exitCode).not.toBe(0);
+      for (const pid of pids) expect(isAlive(pid), `rank of round ${round}`).toBe(false);
+    }
+  });
+
   test('Ctrl-C ends every rank', async () => {
     using desk = new Desk();
     const job = desk.start('write -b 4K -e 64M --ranks 2 --budget-ms 3000');
     await desk.rowsIn(1);
-    const pids = await childrenOf(job.pid!);
+    const pids = childrenOf(job.pid!);
     job.kill('SIGINT');
     expect((await job).exitCode).toBe(1);
     for (const pid of pids) expect(isAlive(pid)).toBe(false);
@@ -54,7 +76,7 @@ describe('ranks that die', () => {
     using desk = new Desk();
     const job = desk.start('write -b 1K -e 64M --ranks 2 --budget-ms 3000 --timeout 2');
     await desk.rowsIn(1);
-    const pids = await childrenOf(job.pid!);
+    const pids = childrenOf(job.pid!);
     process.kill(pids.at(-1)!, 'SIGSTOP');
     const { exitCode, stderr } = await job;
     expect(exitCode).toBe(1);
@@ -83,6 +105,18 @@ describe('bad input', () => {
     expect([2, 3]).toContain(exitCode);
   });
 
+  test('memory that may not be locked is used as it is, and the result says so', async () => {
+    using desk = new Desk();
+    chmodSync(desk.folder, 0o777);
+    const limits = ['prlimit', '--memlock=65536', 'setpriv', '--reuid=65534', '--clear-groups'];
+    const { exitCode, stdout } = await desk.weftUnder(
+      limits,
+      `write -b 1M -e 1M --columns SinglePin`,
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('not page-locked');
+  });
+
   test('a file that exists is not overwritten', async () => {
     using desk = new Desk();
     writeFileSync(`${desk.folder}/kept.jsonl`, 'mine');
@@ -100,18 +134,3 @@ describe('bad input', () => {
     expect(stderr).toMatch(/weft-results/);
   });
 });
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const { readFileSync } = await import('node:fs');
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.trim().split(/\s+/).map(Number);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

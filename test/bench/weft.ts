@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,6 +20,15 @@ export class Desk implements Disposable {
   async weft(line: string, env: Record<string, string> = {}): Promise<Ended> {
     const { exitCode, stdout, stderr } = await this.start(line, env);
     return { exitCode, stdout: String(stdout), stderr: String(stderr) };
+  }
+
+  /** The same under another command, such as one that takes rights away. */
+  async weftUnder(command: readonly string[], line: string): Promise<Ended> {
+    const [program = '', ...before] = command;
+    const args = [...before, process.execPath, bin, ...line.split(' ')];
+    const options = { cwd: this.folder, reject: false, timeout: 60_000 } as const;
+    const { exitCode, stdout, stderr } = await execa(program, args, options);
+    return { exitCode, stdout, stderr };
   }
 
   start(line: string, env: Record<string, string> = {}) {
@@ -52,3 +61,17 @@ export class Desk implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
+
+/** A file of /proc; empty when the process has just ended. */
+export function readProc(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export const childrenOf = (pid: number): number[] =>
+  readProc(`${pid}/task/${pid}/children`).split(/\s+/).filter(Boolean).map(Number);
+
+export const isAlive = (pid: number): boolean => readProc(`${pid}/stat`) !== '';

@@ -47,6 +47,7 @@ export class RanksInProcess implements AsyncDisposable {
           iterations: 1,
           batch: 1,
           timeoutMs: 20_000,
+          expectedMs: 0,
           spinsBeforeYield: 0,
           ...options,
         }),

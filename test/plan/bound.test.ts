@@ -27,6 +27,17 @@ describe('the bound', () => {
     });
   });
 
+  test('counts the NICs of a host once for all its ranks, and nothing that stays inside', () => {
+    const traffic = allToAllTraffic({ world: 4, bytes });
+    const hosts = ['a', 'a', 'b', 'b'];
+    // Each of two ranks sends to two ranks of the other host.
+    expect(boundOfTraffic(traffic, single, nics(1, 100), hosts).nanoseconds).toBe(4 * 80_000);
+    // On one host there is no line between ranks but their own.
+    expect(boundOfTraffic(traffic, single, nics(1, 100), ['a', 'a', 'a', 'a']).nanoseconds).toBe(
+      3 * 80_000,
+    );
+  });
+
   test('of a split write is a quarter of that on four NICs', () => {
     const traffic = oneToEachTraffic({ world: 2, from: 0, bytes: 1_024_000 });
     expect(boundOfTraffic(traffic, multi, nics(4, 100)).nanoseconds).toBe(20_480);

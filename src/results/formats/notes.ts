@@ -39,6 +39,7 @@ export function notesOf(run: Run): Note[] {
     ...failures(run),
     ...marks(run),
     ...stagedColumns(run),
+    ...unlocked(run),
     ...smallWindow(run),
     ...skipped(run),
     ...ofBound(run),
@@ -80,6 +81,13 @@ function stagedColumns(run: Run): Note[] {
   );
   if (columns.size === 0) return [];
   return [{ kind: 'plain', text: `staged through pinned memory: ${[...columns].join(', ')}` }];
+}
+
+function unlocked(run: Run): Note[] {
+  const pins = run.rows.filter((row) => row.column.endsWith('Pin') && row.labels.memory === 'host');
+  if (pins.length === 0) return [];
+  const text = 'not page-locked: the limit on locked memory is too low, ordinary memory was used';
+  return [{ kind: 'doubt', text }];
 }
 
 function smallWindow({ settings }: Run): Note[] {

@@ -1,4 +1,4 @@
-import { conflict, optional, place, type Reader } from './reading.js';
+import { conflict, firstHost, localPlace, optional, place, type Reader } from './reading.js';
 
 /** Ranks that `spawnRanks` started. */
 export const local: Reader = (env) => {
@@ -12,6 +12,8 @@ export const local: Reader = (env) => {
     );
   }
   const host = (split[1] ?? '').replace(/^\[(.*)\]$/, '$1');
+  // Only ranks on several hosts of this machine are told their place; otherwise all are on one.
+  const where = localPlace(env, 'WEFT_LOCAL_RANK', 'WEFT_LOCAL_SIZE', at.size) ?? at;
   return {
     launcher: 'local',
     ...at,
@@ -19,10 +21,10 @@ export const local: Reader = (env) => {
     identity: () => ({
       launcher: 'local',
       ...at,
-      localRank: at.rank,
-      localSize: at.size,
-      hostIndex: 0,
-      oneHost: true,
+      localRank: where.rank,
+      localSize: where.size,
+      hostIndex: firstHost(at.rank, where.rank),
+      oneHost: where.size === at.size,
       expectedHosts: undefined,
       masterHost: host,
       ports: [Number(split[2])],

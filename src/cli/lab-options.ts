@@ -1,0 +1,69 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import {
+  defaultSpec,
+  formatRate,
+  type LabSpec,
+  parseMilliseconds,
+  parsePercent,
+  parseRate,
+} from '../lab/index.js';
+
+/** Turns a parser's error into commander's, which names the option. */
+const parsed =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+export const natural = parsed((text) => {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new Error('It must be a whole number, 0 or more.');
+});
+export const rate = parsed(parseRate);
+export const percent = parsed(parsePercent);
+const milliseconds = parsed(parseMilliseconds);
+
+/** Options that say what a lab is; none has a default of commander's, so that we see whether any was given. */
+export function addSpecOptions(command: Command): Command {
+  const { hosts, nics, bitsPerSecond, mtu, queueMs, congestion } = defaultSpec;
+  return command
+    .option('--hosts <count>', `hosts (default: ${hosts})`, natural)
+    .option('--nics <count>', `NICs of each host (default: ${nics})`, natural)
+    .option('--rate <rate>', `of each NIC (default: ${formatRate(bitsPerSecond)})`, rate)
+    .option('--mtu <bytes>', `of the rails (default: ${mtu})`, natural)
+    .option('--queue <time>', `of a full port (default: ${queueMs}ms)`, milliseconds)
+    .option('--congestion <name>', `TCP’s congestion control (default: ${congestion})`)
+    .option('--delay <time>', 'each way, on every NIC (needs netem)', milliseconds)
+    .option('--loss <percent>', 'of the frames of every NIC (needs nft)', percent);
+}
+
+const specSchema = z.object({
+  hosts: z.number().optional(),
+  nics: z.number().optional(),
+  rate: z.number().optional(),
+  mtu: z.number().optional(),
+  queue: z.number().optional(),
+  congestion: z.string().optional(),
+  delay: z.number().optional(),
+  loss: z.number().optional(),
+});
+
+/** The lab that was described; undefined where nothing was said of it. */
+export function readSpec(raw: unknown): LabSpec | undefined {
+  const { rate, queue, delay, loss, ...same } = specSchema.parse(raw);
+  const said = Object.fromEntries(
+    Object.entries({
+      ...same,
+      bitsPerSecond: rate,
+      queueMs: queue,
+      delayMs: delay,
+      lossPercent: loss,
+    }).filter(([, value]) => value !== undefined),
+  );
+  return Object.keys(said).length === 0 ? undefined : { ...defaultSpec, ...said };
+}

@@ -1,0 +1,189 @@
+import { type Command, Option } from 'commander';
+import { WeftError } from '../errors.js';
+import {
+  addFault,
+  defaultName,
+  defaultSpec,
+  findLab,
+  formatRate,
+  heal,
+  type LabSpec,
+  type LabState,
+  listLabs,
+  lowerLab,
+  processesIn,
+  raiseLab,
+  removeLab,
+  startInLab,
+} from '../lab/index.js';
+import { exitCode } from './failure.js';
+import { conclude } from './in-ranks.js';
+import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
+
+interface Named {
+  readonly name?: string;
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** `weft lab …`: hosts and rails on this machine. */
+export function addLabCommand(program: Command): void {
+  const lab = program
+    .command('lab')
+    .description('Hosts and rails on this machine: network namespaces with shaped NICs.');
+  addSpecOptions(lab.command('up').description('Builds a lab.'))
+    .option('--name <name>', 'to have several', defaultName)
+    .action(async (raw: { name: string }) => {
+      say(describe(await raiseLab(raw.name, readSpec(raw) ?? defaultSpec)));
+    });
+  addDownCommand(lab);
+  lab
+    .command('status')
+    .description('The labs there are.')
+    .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
+    .action(async ({ format }: { format: string }) => {
+      const labs = await listLabs();
+      if (format === 'json') say(JSON.stringify(labs, null, 2));
+      else say(labs.length === 0 ? 'no lab is up' : labs.map(describe).join('\n'));
+    });
+  addRunCommand(lab);
+  addFaultCommands(lab);
+}
+
+function addDownCommand(lab: Command): void {
+  lab
+    .command('down')
+    .description('Removes a lab. Without one there is nothing to do, which is no error.')
+    .option('--name <name>', `default: ${defaultName}`, defaultName)
+    .option('--force', 'also end what runs in it', false)
+    .action(async ({ name, force }: { name: string; force: boolean }) => {
+      const running = (await listLabs()).some((one) => one.name === name) ? processesIn(name) : [];
+      if (running.length > 0 && !force) {
+        throw new WeftError('BUSY', `processes run in lab ${name}: ${running.join(', ')}`, {
+          hint: 'Let them end, or use --force.',
+        });
+      }
+      say((await lowerLab(name)) ? `lab ${name} is down` : `there is no lab ${name}`);
+    });
+}
+
+interface RunOptions extends Named {
+  readonly ranksPerHost: number;
+  readonly verbose: boolean;
+}
+
+function addRunCommand(lab: Command): void {
+  addSpecOptions(
+    lab
+      .command('run')
+      .argument('<command...>', 'after --: a command of weft, as write -b 16M')
+      .description(
+        'Runs a command of weft on every host. With options that describe a lab, in a new one that is removed after.',
+      ),
+  )
+    .option('--name <name>', 'the lab (default: the only one there is; of a new one: run-PID)')
+    .option('--ranks-per-host <count>', 'ranks on each host', natural, 1)
+    .option('--verbose', 'the output of every rank', false)
+    .action(async (command: string[], options: RunOptions) => {
+      check(command, options);
+      const spec = readSpec(options);
+      process.exitCode = spec
+        ? await runInNewLab(spec, command, options)
+        : await runInLab(await findLab(options.name), command, options);
+    });
+}
+
+function check([first = '']: string[], { ranksPerHost }: RunOptions): void {
+  if (ranksPerHost < 1) throw new WeftError('BAD_USAGE', '--ranks-per-host must be 1 or more');
+  if (first !== 'lab') return;
+  throw new WeftError('BAD_USAGE', 'a lab cannot run inside a lab');
+}
+
+async function runInLab(lab: LabState, command: string[], options: RunOptions): Promise<number> {
+  const { ranksPerHost, verbose } = options;
+  const job = await startInLab(lab, {
+    command: process.execPath,
+    args: [process.argv[1]!, ...command],
+    ranksPerHost,
+    prefix: verbose,
+  });
+  return conclude(await job.done);
+}
+
+/** Whatever happens in between, the lab is removed; after SIGKILL the next command of a lab does it. */
+async function runInNewLab(spec: LabSpec, command: string[], options: RunOptions): Promise<number> {
+  let ended: NodeJS.Signals | undefined;
+  const end = (signal: NodeJS.Signals) => {
+    ended = signal;
+  };
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, end);
+  try {
+    const lab = await raiseLab(options.name ?? `run-${process.pid}`, spec, { owned: true });
+    try {
+      // A signal during the building was held back until here; from here on it ends the ranks.
+      await new Promise(setImmediate);
+      return ended ? exitCode.failed : await runInLab(lab, command, options);
+    } finally {
+      await removeLab(lab.name);
+    }
+  } finally {
+    for (const signal of signals) process.off(signal, end);
+  }
+}
+
+function addFaultCommands(lab: Command): void {
+  const named = (command: Command) =>
+    command.option('--name <name>', 'the lab (default: the only one there is)');
+  named(lab.command('fault').description('Breaks a NIC on purpose, also while a run is on.'))
+    .requiredOption('--host <number>', 'which host', natural)
+    .requiredOption('--nic <number>', 'which of its NICs', natural)
+    .option('--rate <rate>', 'a slower link', rate)
+    .option('--loss <percent>', 'frames dropped at random, both ways', percent)
+    .option('--down', 'no link')
+    .action(async (raw: FaultOptions) => {
+      const { host, nic, loss, down } = raw;
+      const fault = {
+        host,
+        nic,
+        ...(raw.rate !== undefined && { bitsPerSecond: raw.rate }),
+        ...(loss !== undefined && { lossPercent: loss }),
+        ...(down && { down }),
+      };
+      say(describe(addFault(await findLab(raw.name), fault)));
+    });
+  named(lab.command('heal').description('Mends what was broken.'))
+    .option('--host <number>', 'only this host', natural)
+    .option('--nic <number>', 'only this NIC', natural)
+    .action(async ({ name, ...where }: Named & { host?: number; nic?: number }) => {
+      say(describe(heal(await findLab(name), where)));
+    });
+}
+
+interface FaultOptions extends Named {
+  readonly host: number;
+  readonly nic: number;
+  readonly rate?: number;
+  readonly loss?: number;
+  readonly down?: boolean;
+}
+
+function describe({ name, spec, faults }: LabState): string {
+  const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent } = spec;
+  const parts = [
+    `lab ${name}: ${hosts} hosts × ${nics} NICs at ${formatRate(bitsPerSecond)}`,
+    `MTU ${mtu}`,
+    `queue ${queueMs} ms`,
+    ...(delayMs === undefined ? [] : [`delay ${delayMs} ms`]),
+    ...(lossPercent === undefined ? [] : [`loss ${lossPercent} %`]),
+  ];
+  const broken = faults.map((fault) => {
+    const what = [
+      ...(fault.bitsPerSecond === undefined ? [] : [formatRate(fault.bitsPerSecond)]),
+      ...(fault.lossPercent === undefined ? [] : [`loss ${fault.lossPercent} %`]),
+      ...(fault.down ? ['down'] : []),
+    ];
+    return `  h${fault.host} nic${fault.nic}: ${what.join(', ')}`;
+  });
+  return [parts.join(', '), ...broken].join('\n');
+}

@@ -1,0 +1,58 @@
+import { WeftError } from '../errors.js';
+import { ipIn } from './commands.js';
+import { portName, switchSpace } from './names.js';
+import { applyLoss, hasLoss, shape } from './shape.js';
+import { type Fault, type LabState, replaceState } from './state.js';
+
+const sameNic = (a: Pick<Fault, 'host' | 'nic'>, b: Pick<Fault, 'host' | 'nic'>): boolean =>
+  a.host === b.host && a.nic === b.nic;
+
+/** Breaks one NIC on purpose, also under a running benchmark; faults of one NIC add up. */
+export function addFault(state: LabState, fault: Fault): LabState {
+  const { name, spec } = state;
+  const { host, nic, bitsPerSecond, lossPercent, down } = fault;
+  checkPlace(state, fault);
+  if (bitsPerSecond === undefined && lossPercent === undefined && !down) {
+    throw new WeftError('BAD_USAGE', 'no fault was named', {
+      hint: 'Give --rate, --loss or --down.',
+    });
+  }
+  const before = state.faults.find((one) => sameNic(one, fault));
+  const others = state.faults.filter((one) => !sameNic(one, fault));
+  const next = { ...state, faults: [...others, { ...before, ...fault }] };
+  if (bitsPerSecond !== undefined) shape(name, spec, host, nic, bitsPerSecond);
+  if (lossPercent !== undefined) applyLoss(next);
+  if (down) setPort(name, fault, 'down');
+  replaceState(next);
+  return next;
+}
+
+/** Mends a NIC, a host's NICs, or all. */
+export function heal(state: LabState, where: { host?: number; nic?: number } = {}): LabState {
+  const { name, spec } = state;
+  const mended = state.faults.filter(
+    ({ host, nic }) => (where.host ?? host) === host && (where.nic ?? nic) === nic,
+  );
+  const next = { ...state, faults: state.faults.filter((fault) => !mended.includes(fault)) };
+  for (const fault of mended) {
+    if (fault.bitsPerSecond !== undefined) {
+      shape(name, spec, fault.host, fault.nic, spec.bitsPerSecond);
+    }
+    if (fault.down) setPort(name, fault, 'up');
+  }
+  if (hasLoss(state)) applyLoss(next);
+  replaceState(next);
+  return next;
+}
+
+/** At the switch: the host sees its cable pulled. */
+const setPort = (lab: string, { host, nic }: Fault, to: 'up' | 'down') =>
+  ipIn(switchSpace(lab), [`link set ${portName(host, nic)} ${to}`]);
+
+function checkPlace({ name, spec }: LabState, { host, nic }: Fault): void {
+  const inside = (value: number, count: number) => value >= 0 && value < count;
+  if (inside(host, spec.hosts) && inside(nic, spec.nics)) return;
+  throw new WeftError('BAD_USAGE', `lab ${name} has no NIC ${nic} on host ${host}`, {
+    hint: `Hosts are 0 to ${spec.hosts - 1}, NICs 0 to ${spec.nics - 1}.`,
+  });
+}

@@ -1,0 +1,13 @@
+export { addFault, heal } from './faults.js';
+export { defaultName, findLab, listLabs, lowerLab, raiseLab } from './lab.js';
+export { processesIn, removeLab } from './remove.js';
+export { enter, type LabRun, startInLab } from './run.js';
+export {
+  defaultSpec,
+  formatRate,
+  type LabSpec,
+  parseMilliseconds,
+  parsePercent,
+  parseRate,
+} from './spec.js';
+export type { Fault, LabState } from './state.js';

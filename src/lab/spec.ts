@@ -1,0 +1,84 @@
+import { WeftError } from '../errors.js';
+
+/** What a lab is to be: hosts with NICs on rails, every NIC and switch port shaped. */
+export interface LabSpec {
+  readonly hosts: number;
+  readonly nics: number;
+  /** Of one NIC in each direction, as the shaper counts: Ethernet frames with their headers. */
+  readonly bitsPerSecond: number;
+  readonly mtu: number;
+  /** How long a frame may wait at a full port before it is dropped. */
+  readonly queueMs: number;
+  /** TCP's congestion control on the rails. */
+  readonly congestion: string;
+  readonly delayMs?: number | undefined;
+  readonly lossPercent?: number | undefined;
+}
+
+/** Deep queues and jumbo frames: the lab stands for a fabric that does not drop. */
+export const defaultSpec: LabSpec = {
+  hosts: 4,
+  nics: 4,
+  bitsPerSecond: 250e6,
+  mtu: 9000,
+  queueMs: 500,
+  congestion: 'cubic',
+};
+
+export const mostHosts = 64;
+export const mostNics = 16;
+
+/** A bucket hands out its burst at wire speed after every idle moment: no more than the shaper needs. */
+export const burstBytes = (mtu: number): number => 2 * mtu + 2048;
+
+const multiples: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9 };
+
+/** As tc writes rates: `250mbit`, `1gbit`. */
+export function parseRate(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)([kmg]?)bit$/i.exec(text.trim());
+  const bits = match ? Math.round(Number(match[1]) * multiples[match[2]!.toLowerCase()]!) : 0;
+  if (bits >= 1000 && bits <= 100e9) return bits;
+  throw bad(`"${text}" is not a rate`, 'Write it as tc does: 250mbit, 1gbit.');
+}
+
+export function formatRate(bitsPerSecond: number): string {
+  for (const unit of ['g', 'm', 'k']) {
+    const inUnit = bitsPerSecond / multiples[unit]!;
+    if (inUnit >= 1) return `${Number(inUnit.toFixed(3))}${unit}bit`;
+  }
+  return `${bitsPerSecond}bit`;
+}
+
+/** `500ms`, `2s`, `0.1ms`. */
+export function parseMilliseconds(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(us|ms|s)$/.exec(text.trim());
+  const ms = match ? Number(match[1]) * { us: 1e-3, ms: 1, s: 1e3 }[match[2] as 'ms']! : 0;
+  if (ms > 0 && ms <= 60_000) return ms;
+  throw bad(`"${text}" is not a time`, 'Write it with its unit: 200us, 2ms, 1s; at most 60s.');
+}
+
+/** `1%`, `0.01%`. */
+export function parsePercent(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)%$/.exec(text.trim());
+  const percent = match ? Number(match[1]) : -1;
+  if (percent >= 0 && percent <= 100) return percent;
+  throw bad(`"${text}" is not a share`, 'Write it in percent: 1%, 0.01%.');
+}
+
+export function checkSpec(spec: LabSpec): LabSpec {
+  const whole = (what: string, value: number, least: number, most: number) => {
+    if (Number.isInteger(value) && value >= least && value <= most) return;
+    throw bad(`${what} ${value} is not possible`, `A whole number from ${least} to ${most}.`);
+  };
+  whole('--hosts', spec.hosts, 1, mostHosts);
+  whole('--nics', spec.nics, 1, mostNics);
+  whole('--mtu', spec.mtu, 576, 65_535);
+  return spec;
+}
+
+export function checkName(name: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) return name;
+  throw bad(`"${name}" is no name for a lab`, 'Small letters, digits and dashes; at most 31.');
+}
+
+const bad = (message: string, hint: string) => new WeftError('BAD_USAGE', message, { hint });

@@ -1,0 +1,101 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { WeftError } from '../errors.js';
+
+const specSchema = z.object({
+  hosts: z.number(),
+  nics: z.number(),
+  bitsPerSecond: z.number(),
+  mtu: z.number(),
+  queueMs: z.number(),
+  congestion: z.string(),
+  delayMs: z.number().optional(),
+  lossPercent: z.number().optional(),
+});
+
+const faultSchema = z.object({
+  host: z.number(),
+  nic: z.number(),
+  bitsPerSecond: z.number().optional(),
+  lossPercent: z.number().optional(),
+  down: z.boolean().optional(),
+});
+
+const stateSchema = z.object({
+  schema: z.literal('weft.lab/1'),
+  name: z.string(),
+  spec: specSchema,
+  /** The process without which the lab has no reason to be: the one that builds it, or runs its one run. */
+  owner: z.object({ pid: z.number(), started: z.string() }).optional(),
+  faults: z.array(faultSchema),
+});
+
+export type LabState = z.infer<typeof stateSchema>;
+export type Fault = z.infer<typeof faultSchema>;
+
+/** Gone after a reboot, as the namespaces are. */
+const folder = '/run/weft-lab';
+const pathOf = (name: string): string => join(folder, `${name}.json`);
+
+/** Takes the name: of two who try, one wins. Before the first namespace, so that none is without a state. */
+export function createState(state: LabState): void {
+  mkdirSync(folder, { recursive: true });
+  try {
+    writeFileSync(pathOf(state.name), JSON.stringify(state), { flag: 'wx', mode: 0o644 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new WeftError('BAD_USAGE', `there is a lab ${state.name} already`, {
+      hint: `Take it down (weft lab down --name ${state.name}), or give this one another --name.`,
+      cause,
+    });
+  }
+}
+
+export function replaceState(state: LabState): void {
+  const next = `${pathOf(state.name)}.${process.pid}`;
+  writeFileSync(next, JSON.stringify(state), { mode: 0o644 });
+  renameSync(next, pathOf(state.name));
+}
+
+export const removeState = (name: string): void => rmSync(pathOf(name), { force: true });
+
+/** Undefined where there is none, or none that can be read: then its pieces are nobody's. */
+export function readState(name: string): LabState | undefined {
+  try {
+    const read = stateSchema.safeParse(JSON.parse(readFileSync(pathOf(name), 'utf8')));
+    return read.success ? read.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names with a state file, also those that cannot be read. */
+export function stateNames(): string[] {
+  try {
+    return readdirSync(folder)
+      .flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? [])
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** This process, so that it can be told from a later one with the same number. */
+export const thisProcess = (): NonNullable<LabState['owner']> => ({
+  pid: process.pid,
+  started: startTime(process.pid) ?? '',
+});
+
+export const isAlive = ({ pid, started }: NonNullable<LabState['owner']>): boolean =>
+  startTime(pid) === started;
+
+/** In clock ticks since boot; undefined when there is no such process. */
+function startTime(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}

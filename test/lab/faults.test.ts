@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { hostSpace, switchSpace } from '../../src/lab/names.js';
+import { Desk } from '../bench/weft.js';
+import { inSpace, labName, until, whyNoLab } from './laboratory.js';
+
+const lab = labName('fault');
+
+describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
+  const desk = new Desk();
+  const named = (line: string) => line.replace(/^lab \w+/, (words) => `${words} --name ${lab}`);
+  const weft = (line: string) => desk.weft(named(line));
+  const start = (line: string) => desk.start(named(line));
+  const write = (bytes: string, rest = '') =>
+    `lab run -- write -b ${bytes} -e ${bytes} --columns MultiPin -c 1 --timeout 30 ${rest}`;
+
+  beforeAll(async () => {
+    const built = await weft('lab up --hosts 3 --nics 2 --rate 200mbit');
+    expect(built).toMatchObject({ exitCode: 0 });
+  });
+  afterEach(() => weft('lab heal'));
+  afterAll(async () => {
+    await weft('lab down --force');
+    desk[Symbol.dispose]();
+  });
+
+  test('a link that is down is told before the benchmark, with rail and host', async () => {
+    await weft('lab fault --host 1 --nic 1 --down');
+    const refused = await weft(write('256K'));
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/rail nic1 \(10\.77\.1\.0\/24\): no carrier on h1/);
+    await weft('lab heal');
+    expect(await weft(write('256K', '-n 2'))).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a rail that swallows everything is told, with rail and hosts', async () => {
+    await weft('lab fault --host 2 --nic 0 --loss 100%');
+    const refused = await weft(write('256K', '--timeout 4'));
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/rail 0 \(nic0\): h2 and h0, h1 do not reach each other/);
+  });
+
+  test('rate, loss and heal take effect, and status tells', async () => {
+    const shaper = () => inSpace('tc', hostSpace(lab, 2), 'qdisc', 'show', 'dev', 'nic1');
+    const rules = () =>
+      execFileSync('ip', ['netns', 'exec', switchSpace(lab), 'nft', 'list', 'ruleset'], {
+        encoding: 'utf8',
+      });
+    await weft('lab fault --host 2 --nic 1 --rate 25mbit');
+    const told = await weft('lab fault --host 2 --nic 1 --loss 1%');
+    expect(told.stdout).toMatch(/h2 nic1: 25mbit, loss 1 %/);
+    expect(shaper()).toMatch(/rate 25Mbit/);
+    expect(rules()).toMatch(/iifname "h2r1" numgen random mod 1000000 < 10000 drop/);
+    await weft('lab heal --host 2 --nic 1');
+    expect(shaper()).toMatch(/rate 200Mbit/);
+    expect(rules()).not.toMatch(/drop/);
+  });
+
+  test('with loss data still arrives whole', async () => {
+    await weft('lab fault --host 1 --nic 0 --loss 1%');
+    expect(await weft(write('256K', '-n 3'))).toMatchObject({ exitCode: 0 });
+  });
+
+  /** Bytes that rank 0's host has put on a rail. */
+  function sent(nic: string): number {
+    const stats = inSpace('ip', hostSpace(lab, 0), '-s', '-j', 'link', 'show', nic);
+    return JSON.parse(stats)[0].stats64.tx.bytes;
+  }
+  /** The run is well into its timed part. */
+  const traffic = async () => {
+    const before = sent('nic0');
+    await until('traffic', () => sent('nic0') > before + 12e6, 20_000);
+  };
+  const sentIn = async (nic: string, ms: number) => {
+    const before = sent(nic);
+    await sleep(ms);
+    return sent(nic) - before;
+  };
+
+  test('a slower rail is felt by the run that is on, and healing too', async () => {
+    const running = start(write('512K', '-n 5000 --quiet'));
+    await traffic();
+    await weft('lab fault --host 0 --nic 1 --rate 10mbit');
+    const slow = await sentIn('nic1', 600);
+    await weft('lab heal');
+    await sleep(300);
+    const healed = await sentIn('nic1', 600);
+    expect(healed / slow).toBeGreaterThan(3);
+    running.kill('SIGINT');
+    await running;
+  });
+
+  test('a link that goes down and comes back costs time, not data', async () => {
+    const done = weft(write('512K', '-n 60 -w 1'));
+    await traffic();
+    await weft('lab fault --host 0 --nic 0 --down');
+    await weft('lab heal');
+    expect(await done).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { labOfSpace, spacesOf } from '../../src/lab/names.js';
+import {
+  burstBytes,
+  checkName,
+  checkSpec,
+  defaultSpec,
+  formatRate,
+  parseMilliseconds,
+  parsePercent,
+  parseRate,
+} from '../../src/lab/spec.js';
+
+describe('what a lab is to be', () => {
+  test.for([
+    ['250mbit', 250e6],
+    ['1Gbit', 1e9],
+    ['1.5mbit', 1.5e6],
+    ['64kbit', 64e3],
+  ] as const)('the rate %s', ([text, bits]) => {
+    expect(parseRate(text)).toBe(bits);
+    expect(parseRate(formatRate(bits))).toBe(bits);
+  });
+
+  test.for(['', '250', '250mb', '-1mbit', '0mbit', '1tbit', '250 mbit;'])(
+    '"%s" is no rate',
+    (text) => {
+      expect(() => parseRate(text)).toThrow(/is not a rate/);
+    },
+  );
+
+  test('times and shares have units', () => {
+    expect(parseMilliseconds('200us')).toBe(0.2);
+    expect(parseMilliseconds('2s')).toBe(2000);
+    expect(parsePercent('0.01%')).toBe(0.01);
+    expect(() => parseMilliseconds('5')).toThrow(/not a time/);
+    expect(() => parsePercent('101%')).toThrow(/not a share/);
+  });
+
+  test.for([
+    [{ hosts: 0 }, /--hosts 0/],
+    [{ hosts: 1000 }, /--hosts 1000/],
+    [{ nics: 1.5 }, /--nics 1.5/],
+    [{ mtu: 100 }, /--mtu 100/],
+  ] as const)('%o is refused', ([part, message]) => {
+    expect(() => checkSpec({ ...defaultSpec, ...part })).toThrow(message);
+  });
+
+  test.for(['', 'Lab', '../x', 'a.b', '-a', 'x'.repeat(40)])('"%s" is no name', (name) => {
+    expect(() => checkName(name)).toThrow(/no name for a lab/);
+  });
+
+  test('the burst is two frames and a little', () => {
+    expect(burstBytes(9000)).toBe(20_048);
+  });
+
+  test('a namespace tells its lab, and those of others none', () => {
+    for (const space of spacesOf('a-1', 2)) expect(labOfSpace(space)).toBe('a-1');
+    expect(['weft-1-1', 'h0', 'weft-lab.x', 'weft-lab.x.h0.y'].map(labOfSpace)).toEqual(
+      Array(4).fill(undefined),
+    );
+  });
+});
