@@ -12,6 +12,8 @@ interface Gap {
 }
 
 const longestMs = 10_000;
+/** In a large world the set-up of so many connections takes its time. */
+const longerByRankMs = 20;
 const probeImmediate = 0;
 const probeBytes = 64;
 
@@ -24,9 +26,10 @@ export async function requireReach(world: World, fabric: Fabric, timeoutMs: numb
   const source = fabric.allocate(probeBytes);
   const target = fabric.allocate(probeBytes * world.size);
   const remotes = await exchangeRegions(world, fabric, target);
+  const deadlineMs = Math.min(timeoutMs / 2, longestMs + longerByRankMs * world.size);
   const signal = AbortSignal.any([world.signal]);
   setMaxListeners(0, signal); // each probe listens
-  const limits = { signal, timeoutMs: Math.min(timeoutMs / 2, longestMs) };
+  const limits = { signal, timeoutMs: deadlineMs };
   const probes = fabric.channels.flatMap((_, rail) =>
     othersOf(world).map(async (peer): Promise<Gap[]> => {
       const channel = fabric.channel(peer, rail);
