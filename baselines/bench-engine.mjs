@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { preferredPacing } from '../dist/bench/session.js';
 import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
 import { buildBaseline } from './build.mjs';
@@ -57,8 +58,9 @@ async function loop(provider, op, bytes) {
   const iterations = iterationsFor(provider, bytes);
   const batch = Math.max(1, Math.floor(iterations / 500));
   const name = providerName(provider, loadLibrary());
-  const chunk = Math.min(bytes, 2 ** 20);
-  const pacing = ['--chunk', `${chunk}`, '--window', '4'];
+  // Both with what Weft chooses by itself.
+  const { chunkBytes, window } = preferredPacing(name);
+  const pacing = ['--chunk', `${Math.min(bytes, chunkBytes)}`, '--window', `${window}`];
   const size = ['-b', `${bytes}`, '-e', `${bytes}`, '-n', `${iterations}`, '-w', `${iterations}`];
   const cOp = op === 'sendrecv' ? ['--op', 'sendrecv'] : ['--op', 'writebw', ...pacing];
   const halves = op === 'sendrecv' ? 2 : 1;
@@ -70,10 +72,8 @@ async function loop(provider, op, bytes) {
         ...(bytes >= hugeFrom ? ['--huge-pages'] : []),
       ]),
     weft: async () =>
-      (await measured([
-        ...[op, '--provider', provider, '--columns', 'SinglePin', ...size],
-        ...(op === 'write' ? pacing : []),
-      ])) / halves,
+      (await measured([...[op, '--provider', provider, '--columns', 'SinglePin', ...size]])) /
+      halves,
   });
   const label = `${op.padEnd(8)} ${provider.padEnd(4)} ${String(bytes).padStart(9)}`;
   return report(label, times.weft, times.c, target(bytes));

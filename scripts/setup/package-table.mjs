@@ -48,6 +48,12 @@ export const packageTable = [
     why: 'ip and tc: a network of namespaces on one machine',
     probe: { program: 'ip' },
   },
+  {
+    name: 'nftables',
+    profile: 'test',
+    why: 'loss on purpose in the lab',
+    probe: { program: 'nft' },
+  },
   { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
   {
     name: 'libc6-dev',
@@ -60,6 +66,12 @@ export const packageTable = [
     profile: 'bench',
     why: 'mpicc, for the MPI all-to-all we compare with',
     probe: { program: 'mpicc' },
+  },
+  {
+    name: 'iperf3',
+    profile: 'bench',
+    why: 'what TCP can carry in the lab, the yardstick of its rows',
+    probe: { program: 'iperf3' },
   },
   {
     name: 'libfabric-bin',
