@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { enter } from '../dist/lab/index.js';
+import { formatBytes } from '../dist/measure/units.js';
 import { median } from './turns.mjs';
 
 const { values } = parseArgs({
@@ -36,10 +37,9 @@ async function weft(...args) {
 }
 
 /** Builds a lab, works in it and removes it. */
-async function inLab({ hosts, nics, rate, mtu = '9000' }, work) {
+async function inLab({ hosts, nics, rate }, work) {
   const name = `bench-${process.pid}`;
-  const shape = ['--hosts', hosts, '--nics', nics, '--rate', rate, '--mtu', mtu];
-  await weft('lab', 'up', '--name', name, ...shape);
+  await weft('lab', 'up', '--name', name, '--hosts', hosts, '--nics', nics, '--rate', rate);
   try {
     return await work(name);
   } finally {
@@ -113,7 +113,7 @@ function table(benchmark, rows, configs) {
       const mark = row.labels.burst ? '\\*' : '';
       return `${row.gbps.toFixed(3)} | ${row.busbwPercent.toFixed(1)}${mark} (${theirs?.busbw ?? '–'})`;
     });
-    print(`| ${bytes >= MiB ? `${bytes / MiB}M` : `${bytes / 1024}K`} | ${cells.join(' | ')} |`);
+    print(`| ${formatBytes(bytes)} | ${cells.join(' | ')} |`);
   }
   print();
 }
@@ -184,16 +184,13 @@ async function scaling() {
   print();
 }
 
-/** With a small bucket (small frames) what a transfer costs besides its bytes shows, as in the tables. */
+/** Efficiency falls off where what a transfer costs besides its bytes is no longer little beside them. */
 async function smallSizes() {
-  const rows = await inLab({ hosts: '2', nics: '1', rate: '500mbit', mtu: '1500' }, (name) =>
-    measure(name, 'write', '-b', '4K', '-e', '16M', '-f', '4', '--columns', 'SinglePin'),
+  const rows = await inLab({ hosts: '2', nics: '1', rate: '1gbit' }, (name) =>
+    measure(name, 'write', '-b', '128', '-e', '512K', '-f', '4', '--columns', 'SinglePin'),
   );
   print('## write at small sizes\n');
-  print(
-    'One NIC of 500mbit with an MTU of 1500, so that the bucket is small: it hides less of what a',
-  );
-  print('transfer costs besides its bytes.\n');
+  print('One NIC of 1gbit. The curve of the tables, at sizes smaller as the link is slower.\n');
   table('write', rows, pin);
 }
 
