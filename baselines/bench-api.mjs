@@ -11,10 +11,11 @@ import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
 import { spawnRanks } from '../dist/index.js';
 import { buildBaseline } from './build.mjs';
+import { heading, inTurns, report } from './turns.mjs';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '11' },
     providers: { type: 'string', default: 'shm,tcp' },
     sizes: { type: 'string', default: '8,1024,65536,1048576' },
     cores: { type: 'string', default: '0,1' },
@@ -62,37 +63,20 @@ async function awaitable(provider, bytes, { batch, iterations, warmup }) {
 }
 
 const cores = values.cores.split(',');
-const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
-const microseconds = (ns) => (ns / 1000).toFixed(2).padStart(10);
 
 async function compare(provider, bytes) {
   const amount = amountFor(provider, bytes);
-  const ours = [];
-  const theirs = [];
-  const target = targets[bytes];
-  // Twice as many where there is something to miss: large messages over tcp take 0.15 or 1 ms, in C as well.
-  const rounds = Number(values.rounds) * (target === undefined ? 1 : 2);
-  for (let round = 0; round < rounds; round++) {
-    theirs.push(await inC(provider, bytes, amount));
-    ours.push(await awaitable(provider, bytes, amount));
-  }
-  const medians = [theirs, ours].map((runs) => median(runs.map((run) => run.median)));
-  const bests = [theirs, ours].map((runs) => Math.min(...runs.map((run) => run.min)));
-  const ratio = medians[1] / medians[0];
-  const ratios = ours.map((run, round) => run.median / theirs[round].median);
-  const missed = target !== undefined && ratio > target;
-  console.log(
-    `${provider.padEnd(8)} ${String(bytes).padStart(8)} ${medians.map(microseconds).join(' ')}` +
-      `   ${ratio.toFixed(3)}x (${Math.min(...ratios).toFixed(2)}…${Math.max(...ratios).toFixed(2)})` +
-      `   ${(bests[1] / bests[0]).toFixed(3)}x` +
-      `${target === undefined ? '' : `   target ${target}x ${missed ? 'MISSED' : 'met'}`}`,
-  );
-  return !missed;
+  const times = await inTurns(Number(values.rounds), {
+    c: async () => (await inC(provider, bytes, amount)).median,
+    weft: async () => (await awaitable(provider, bytes, amount)).median,
+  });
+  const label = `${provider.padEnd(8)} ${String(bytes).padStart(8)}`;
+  return report(label, times.weft, times.c, targets[bytes]);
 }
 
 const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
 console.log(`half a round trip, µs; ${values.rounds} rounds in turns; load before: ${load}`);
-console.log('provider    bytes          C  awaitable   ratio of medians (by round)  of bests');
+console.log(`provider    bytes    ${heading}`);
 let met = true;
 for (const provider of values.providers.split(',')) {
   for (const bytes of values.sizes.split(',').map(Number)) {

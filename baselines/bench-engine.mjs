@@ -1,5 +1,5 @@
 // The engine against a plain C loop over the same libfabric, and all2all against MPI and gloo, in turns in one run.
-// Times are medians of a run; the ratio is that of the medians over rounds. Exits with 1 when a target is missed.
+// Exits with 1 when a target is missed.
 //   npm run bench:engine -- [--rounds 7] [--parts loop,all2all] [--providers shm,tcp] [--ranks 2,4]
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,11 +11,11 @@ import { preferredPacing } from '../dist/bench/session.js';
 import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
 import { buildBaseline } from './build.mjs';
-import { inTurns, report } from './turns.mjs';
+import { heading, inTurns, report } from './turns.mjs';
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '7' },
+    rounds: { type: 'string', default: '9' },
     parts: { type: 'string', default: 'loop,all2all' },
     providers: { type: 'string', default: 'shm,tcp' },
     sizes: { type: 'string', default: '8,1024,65536,1048576,16777216' },
@@ -106,7 +106,7 @@ async function allToAll(ranks) {
 console.log(
   `${rounds} rounds in turns; load before: ${readFileSync('/proc/loadavg', 'utf8').split(' ')[0]}`,
 );
-console.log('op       over     bytes    peer µs    Weft µs   ratio of medians (by round)');
+console.log(`op       over     bytes    ${heading}`);
 const results = [];
 if (values.parts.includes('loop')) {
   for (const provider of values.providers.split(',')) {

@@ -8,7 +8,7 @@ namespace weft {
 
 namespace {
 
-constexpr unsigned kSpinsBeforeYield = 200;
+constexpr unsigned kSpinsBeforeYield = 400;
 
 // Indices into the command array; src/fabric/command.ts has the same list.
 enum Command { Kind, EndpointIndex, Peer, RegionId, Offset, Bytes, Remote, RemoteOffset, Data, Flags };
@@ -18,6 +18,7 @@ enum RecordKind : uint32_t { Done = 0, Failed = 1, Arrived = 2, EndpointFailed =
 }  // namespace
 
 int32_t Operations::post(Port& port) {
+  empty_ = 0;  // something is about to happen: spin again before offering the core
   Operation& operation = take();
   try {
     fill(operation, port);
