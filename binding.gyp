@@ -20,7 +20,8 @@
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
       "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17"],
-      "cflags_cc": ["-std=c++20", "-O3", "-Wall", "-Wextra", "-fexceptions", "-fvisibility=hidden"],
+      "cflags_cc": ["-std=c++20", "-O3", "-Wall", "-Wextra", "-fexceptions", "-fvisibility=hidden", "-flto"],
+      "ldflags": ["-flto", "-O3"],
       "libraries": ["-ldl"]
     }
   ]

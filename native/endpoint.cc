@@ -50,6 +50,9 @@ void Endpoint::open(size_t peersExpected) {
   check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
   check(fi_enable(ep), "fi_enable");
+  injectBytes = info->tx_attr->inject_size;
+  sendLimit = info->tx_attr->size;
+  receiveLimit = info->rx_attr->size;
 }
 
 void Endpoint::close() {

@@ -89,6 +89,7 @@ void Executor::iterate() {
   left_ = static_cast<uint32_t>(plan_.steps.size());
   for (uint32_t index : roots_) activate(index);
   for (Lane& lane : lanes_) pump(lane);
+  if (!failure_.empty()) give(failureCode_, failure_);
   while (left_ > 0) poll();
 }
 
@@ -217,7 +218,7 @@ void Executor::failed(Operation& operation, int code, const std::string& text) {
 }
 
 void Executor::poll() {
-  size_t seen = port_.drain();
+  if (port_.drain() == 0) return idle();
   while (!port_.reached.empty()) {
     uint32_t index = port_.reached.back();
     port_.reached.pop_back();
@@ -225,7 +226,6 @@ void Executor::poll() {
   }
   if (!failure_.empty()) give(failureCode_, failure_);
   if (!port_.faults.empty()) give(port_.faults.front().code, port_.faults.front().text);
-  if (seen == 0) return idle();
   quiet_ = 0;
   progressed_ = true;
 }

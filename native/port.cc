@@ -68,7 +68,7 @@ ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
 bool Port::post(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   if (endpoint.waiting.empty()) {
-    if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.info->tx_attr->inject_size) {
+    if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.injectBytes) {
       fi_addr_t peer = endpoint.peers[operation.peer];
       ssize_t result = endpoint.directed
                            ? fi_inject(endpoint.ep, operation.buffer, operation.bytes, peer)
@@ -77,7 +77,7 @@ bool Port::post(Operation& operation) {
       if (result != -FI_EAGAIN) check(result, "fi_inject");
     } else {
       size_t& inFlight = isReceive(operation) ? endpoint.receivesInFlight : endpoint.sendsInFlight;
-      size_t limit = isReceive(operation) ? endpoint.info->rx_attr->size : endpoint.info->tx_attr->size;
+      size_t limit = isReceive(operation) ? endpoint.receiveLimit : endpoint.sendLimit;
       ssize_t result = inFlight < limit ? tryPost(endpoint, operation) : -FI_EAGAIN;
       if (result == 0) {
         inFlight++;
@@ -93,12 +93,13 @@ bool Port::post(Operation& operation) {
   return false;
 }
 
-void Port::retry(Endpoint& endpoint) {
+size_t Port::retry(Endpoint& endpoint) {
+  size_t failures = 0;
   while (!endpoint.waiting.empty()) {
     Operation& operation = *endpoint.waiting.front();
     size_t& inFlight = isReceive(operation) ? endpoint.receivesInFlight : endpoint.sendsInFlight;
-    size_t limit = isReceive(operation) ? endpoint.info->rx_attr->size : endpoint.info->tx_attr->size;
-    if (inFlight >= limit) return;
+    size_t limit = isReceive(operation) ? endpoint.receiveLimit : endpoint.sendLimit;
+    if (inFlight >= limit) break;
     ssize_t result = tryPost(endpoint, operation);
     if (result == -FI_EAGAIN) {
       // One peer that refuses, perhaps for good, must not hold up the others. Messages keep their order.
@@ -106,17 +107,19 @@ void Port::retry(Endpoint& endpoint) {
         endpoint.waiting.pop_front();
         endpoint.waiting.push_back(&operation);
       }
-      return;
+      break;
     }
     endpoint.waiting.pop_front();
     if (result == 0) {
       inFlight++;
       operation.counted = true;
     } else {
+      failures++;
       release(operation);
       operation.completer->failed(operation, static_cast<int>(-result), Library::get().strerror(static_cast<int>(-result)));
     }
   }
+  return failures;
 }
 
 void Port::cancel(Operation& operation) {
@@ -208,7 +211,7 @@ size_t Port::drain() {
       faults.push_back({index, static_cast<int>(-count), Library::get().strerror(static_cast<int>(-count))});
       seen++;
     }
-    if (!endpoint.waiting.empty()) retry(endpoint);
+    if (!endpoint.waiting.empty()) seen += retry(endpoint);
   }
   if (chaos) {
     for (Chaos::Held held; chaos->release(held);) {

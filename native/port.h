@@ -66,6 +66,7 @@ struct Endpoint {
   fid_ep* ep = nullptr;
   bool directed;                  // receives name their sender
   std::vector<fi_addr_t> peers;   // by rank
+  size_t injectBytes = 0, sendLimit = 0, receiveLimit = 0;  // as the provider says
   size_t sendsInFlight = 0, receivesInFlight = 0;
   std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
 
@@ -157,7 +158,8 @@ class Port {
 
  private:
   ssize_t tryPost(Endpoint& endpoint, Operation& operation);
-  void retry(Endpoint& endpoint);
+  /// How many of the queued posts failed for good.
+  size_t retry(Endpoint& endpoint);
   void complete(uint32_t index, const fi_cq_data_entry& entry);
   void readError(uint32_t index);
   void arrived(uint32_t index, uint64_t data);

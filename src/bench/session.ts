@@ -21,7 +21,7 @@ export interface Session extends AsyncDisposable {
   readonly burstBytes: number;
 }
 
-const spinsBeforeYield = 200;
+const spinsBeforeYield = 400;
 
 export async function openSession(world: World, settings: Settings): Promise<Session> {
   const choice = await chooseFabric(world, settings);
