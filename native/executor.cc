@@ -85,10 +85,12 @@ void Executor::expectWithin(uint64_t nanoseconds) {
 
 void Executor::iterate() {
   if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
-  std::copy(fresh_.begin(), fresh_.end(), state_.begin());
+  for (size_t i = 0; i < fresh_.size(); i++) state_[i] = fresh_[i];
   left_ = static_cast<uint32_t>(plan_.steps.size());
   for (uint32_t index : roots_) activate(index);
-  for (Lane& lane : lanes_) pump(lane);
+  for (Lane& lane : lanes_) {
+    if (lane.count > 0) pump(lane);
+  }
   if (!failure_.empty()) give(failureCode_, failure_);
   while (left_ > 0) poll();
 }

@@ -16,7 +16,7 @@ const mostSamples = 5000;
 /** Of a row whose iterations were asked for. */
 const mostKept = 100_000;
 /** An iteration shorter than this is timed in batches: two looks at the clock cost some 50 ns. */
-const shortestSampleNs = 10_000;
+const shortestSampleNs = 25_000;
 const calibrationShare = 0.05;
 
 /** Finds out how many iterations of a warm plan the budget allows. Rank 0 decides for all. */
