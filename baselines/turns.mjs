@@ -3,6 +3,7 @@
 // connection, whoever runs it, and the median of a few runs would compare lucks.
 
 const quartile = (list) => [...list].sort((a, b) => a - b)[list.length >> 2];
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 /** Runs every contender once a round and returns their times by name, one per round. */
 export async function inTurns(rounds, contenders) {
@@ -15,7 +16,7 @@ export async function inTurns(rounds, contenders) {
 
 const microseconds = (ns) => (ns / 1000).toFixed(2).padStart(10);
 
-export const heading = 'peer µs    Weft µs   ratio of quartiles (by round)';
+export const heading = 'peer µs    Weft µs   ratio of quartiles (by round), of medians';
 
 /** One line of a comparison; false when a target was missed. */
 export function report(label, ours, theirs, target) {
@@ -25,7 +26,7 @@ export function report(label, ours, theirs, target) {
   const verdict = target === undefined ? '' : `   target ${target}x ${missed ? 'MISSED' : 'met'}`;
   console.log(
     `${label} ${microseconds(quartile(theirs))} ${microseconds(quartile(ours))}   ${ratio.toFixed(3)}x ` +
-      `(${byRound[0]}…${byRound.at(-1)})${verdict}`,
+      `(${byRound[0]}…${byRound.at(-1)})   ${(median(ours) / median(theirs)).toFixed(3)}x${verdict}`,
   );
   return !missed;
 }
