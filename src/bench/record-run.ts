@@ -111,7 +111,12 @@ function headerOf(
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
+    world: {
+      ranks: world.size,
+      hosts: [...new Set(world.hosts)],
+      launcher: world.launcher,
+      hostOfRank: [...world.hosts],
+    },
     fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({
