@@ -1,4 +1,5 @@
 import { isWeftError, WeftError } from '../errors.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -12,7 +13,7 @@ import {
 import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
-import { openSession, pacingFor, type Session } from './session.js';
+import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
 import type { Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
@@ -39,7 +40,9 @@ export interface RecordOptions {
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
   const { benchmark, world, settings, listener } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
+  await using session = usesFabric(benchmark)
+    ? await openSession(world, settings, gapsOf(benchmark))
+    : undefined;
   if (world.rank !== 0) {
     await runAny({ benchmark, world, session, settings, listener });
     return undefined;
@@ -48,6 +51,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const file = new RunFile(header, { path: options.out });
   const rows: Row[] = [];
   let error: unknown;
+  let diagnosis: Diagnosis | undefined;
   try {
     const recording: Listener = {
       starting: (row) => listener.starting(row),
@@ -55,6 +59,9 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
         file.append(row);
         rows.push(row);
         listener.row(row);
+      },
+      diagnosed: (found) => {
+        diagnosis = found;
       },
     };
     await runAny({ benchmark, world, session, settings, listener: recording });
@@ -64,7 +71,8 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   }
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
+  const endedAt = new Date().toISOString();
+  const footer = { endedAt, outcome, errors, ...(diagnosis && { diagnosis }) };
   try {
     file.finish(footer);
   } catch (caught) {
@@ -73,6 +81,9 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const run: Run = { ...header, ...footer, rows };
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
+
+const gapsOf = (benchmark: Benchmark): SessionOptions =>
+  !isPlanned(benchmark) && benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
 
 interface RunParts extends Procedure {
   readonly benchmark: Benchmark;

@@ -42,9 +42,12 @@ function ofRail(gaps: readonly Gap[], nic: string): Finding[] {
   const open = gaps.filter(
     ({ from, to }) => to !== undefined && !unplugged.includes(from) && !unplugged.includes(to),
   );
-  const ways = open.map(({ from, to }) => [from, to!] as const);
+  // Both ends tell of a gap.
+  const seen = new Map(open.map(({ from, to }) => [`${from} ${to}`, [from, to!] as const]));
+  const ways = [...seen.values()];
+  const peersOf = (host: string) => new Set(ways.flat().filter((other) => other !== host)).size;
   const culprit = [...new Set(ways.flat())].find(
-    (host) => ways.length > 2 && ways.every((way) => way.includes(host)),
+    (host) => peersOf(host) > 1 && ways.every((way) => way.includes(host)),
   );
   if (culprit === undefined) return [...pulled, ...pairs(ways, nic)];
   const out = ways.some(([from]) => from === culprit);
