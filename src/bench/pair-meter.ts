@@ -10,7 +10,7 @@ import { OwnPace } from './own-pace.js';
 import { pacingFor, type Session } from './session.js';
 import type { Settings } from './settings.js';
 import { tcpResent } from './tcp-resent.js';
-import { addChecked, type Checked, seedOfCheck, verifyTurn } from './verify.js';
+import { addChecked, type Checked, seedOfCheck, verifyTimed } from './verify.js';
 
 /** Some pairs at once, each rank in at most one; the first of each has the clock. */
 export interface PairJob {
@@ -36,9 +36,9 @@ export const latencyBytes = 8;
 /** A direction of a round gets this share of `--budget-ms`; latency a fraction of that. */
 const bandwidthShare = 0.5;
 const latencyShare = 0.08;
-const samplesPlanned = 12;
-const fewestSamples = 3;
-const latencySamples = { fewest: 20, most: 50 };
+const samplesPlanned = 16;
+const fewestSamples = 2;
+const latencySamples = { fewest: 16, most: 32 };
 const shortestSampleNs = 25_000;
 const echoesToEstimate = 8;
 
@@ -98,7 +98,7 @@ export class PairMeter {
     const { plan } = this.#planOf({ metric: 'bandwidth', pairs, rail: undefined });
     const samples = await engine.run(plan, { iterations: 3 });
     const initiator = pairs.some(([from]) => from === world.rank);
-    const all = await world.gather('rates', initiator ? Math.min(...samples) : null);
+    const all = await world.gather('rates', initiator ? samples.at(-1)! : null);
     const times = (all ?? []).filter((ns): ns is number => ns !== null);
     const sampleNs = (budgetMs * 1e6 * bandwidthShare) / samplesPlanned;
     const wanted = times.length === 0 ? minBytes : (minBytes / median(times)) * sampleNs;
@@ -129,16 +129,20 @@ export class PairMeter {
     const { traffic, plan } = this.#planOf(job);
     world.note(`pairs ${job.metric} of ${job.pairs.length} pairs`);
     const resentBefore = tcpResent();
-    const before = await this.#verify(traffic, plan);
-    const count = await this.#count(job, plan);
+    const before = await this.#verify(
+      traffic,
+      plan,
+      job.metric === 'latency' ? echoesToEstimate : 1,
+    );
+    const count = await this.#count(job, before.samples);
     const samples = await this.pace.during(() => engine.run(plan, count));
-    const after = await this.#verify(traffic, plan);
+    const after = await this.#verify(traffic, plan, 1);
     const resent = resentSince(resentBefore, fabric.provider);
     const initiator = job.pairs.some(([from]) => from === world.rank);
     const own: Own = {
       samples: initiator ? [...samples].map(Math.round) : [],
       batch: count.batch,
-      checked: addChecked([before, after]),
+      checked: addChecked([before.checked, after.checked]),
       resent: resent ?? null,
     };
     const all = await world.gather('pair samples', own);
@@ -162,22 +166,22 @@ export class PairMeter {
     };
   }
 
-  /** Also warms up: with verification one iteration, without it as many as asked for. */
-  async #verify(traffic: Traffic, plan: Plan): Promise<Checked> {
+  /** Also warms up, and gives an idea of the time. */
+  async #verify(traffic: Traffic, plan: Plan, iterations: number) {
     const { engine } = this.#session;
-    const { check, warmup } = this.#settings;
-    if (check) return verifyTurn(engine, traffic, plan, seedOfCheck(this.#seed, this.#checks++));
-    if (warmup > 0) await engine.run(plan, { iterations: warmup });
-    return { bytes: 0, wrong: 0 };
+    if (this.#settings.check) {
+      const seed = seedOfCheck(this.#seed, this.#checks++);
+      return verifyTimed(engine, traffic, plan, seed, iterations);
+    }
+    const samples = await engine.run(plan, { iterations });
+    return { checked: { bytes: 0, wrong: 0 }, samples };
   }
 
-  async #count(job: PairJob, plan: Plan) {
-    const { world, engine } = this.#session;
+  async #count(job: PairJob, samples: Float64Array) {
+    const { world } = this.#session;
     const latency = job.metric === 'latency';
-    const iterations = latency ? echoesToEstimate : 1;
     // The median: one stall must not make a quick pair look slow.
-    const estimate = median([...(await engine.run(plan, { iterations }))]);
-    const estimates = await world.allgather('estimates', estimate);
+    const estimates = await world.allgather('estimates', median([...samples]));
     const counts = job.pairs.map(([from]) => this.#countFor(latency, estimates[from]!));
     const mine = job.pairs.findIndex((pair) => pair.includes(world.rank));
     const expectedMs = Math.max(...counts.map((count) => count.expectedMs));
@@ -193,7 +197,7 @@ export class PairMeter {
     const budgetNs = budgetMs * 1e6 * (latency ? latencyShare : bandwidthShare);
     const { fewest, most } = latency
       ? latencySamples
-      : { fewest: fewestSamples, most: 2 * samplesPlanned };
+      : { fewest: fewestSamples, most: 1.5 * samplesPlanned };
     const samples = Math.min(most, Math.max(fewest, Math.round(budgetNs / (ns * batch))));
     return { iterations: samples * batch, batch, expectedMs: expected(samples * batch) };
   }

@@ -15,7 +15,7 @@ export interface RetestResult {
 const leastSlow = Math.log(0.9);
 const leastLate = Math.log(1.4);
 const leastStall = Math.log(2.5);
-const leastResent = 3;
+const leastResent = 4;
 
 interface Side {
   readonly rail: number;
@@ -35,7 +35,7 @@ export function conclude({ suspect, retests, pace }: RetestResult, places: Place
     return still.map(({ rank, share }) => rankFinding(rank, share, suspect, pace, places));
   }
   const sides = sidesOf(suspect, retests);
-  const lossy = sides.filter(isLossy);
+  const lossy = lossySides(sides);
   const rails = new Set(lossy.map(({ rail }) => rail));
   const rest = sides.filter(({ rail }) => !rails.has(rail));
   const slow = rest.filter(({ bandwidth }) => Math.log(bandwidth) <= leastSlow);
@@ -52,8 +52,16 @@ export function conclude({ suspect, retests, pace }: RetestResult, places: Place
   return [...about('loss', lossy), ...about('slow', borneOut), ...about('late', late)];
 }
 
-const isLossy = ({ resent, resentControl }: Side): boolean =>
-  resent >= leastResent && resent >= 4 * resentControl;
+/** Beside a rail that surely loses, one with lesser signs of it does so, too: losses come by chance. */
+function lossySides(sides: readonly Side[]): Side[] {
+  const surely = ({ resent, resentControl }: Side) =>
+    resent >= leastResent && resent >= 4 * resentControl;
+  const maybe = ({ resent, resentControl, rail }: Side) =>
+    resent > resentControl &&
+    (resent > 1 ||
+      sides.some((one) => one.rail === rail && Math.log(one.latencyMean) >= leastStall));
+  return sides.some(surely) ? sides.filter((side) => surely(side) || maybe(side)) : [];
+}
 
 const isLate = ({ latency, latencyMean }: Side, { symptoms }: Suspect): boolean =>
   (has(symptoms, 'late') && Math.log(latency) >= leastLate) ||
@@ -123,7 +131,7 @@ function findingsAbout(
       ...subject,
       symptom,
       effect,
-      confidence: confidenceOf(suspect, symptom, effect),
+      confidence: confidenceOf(suspect, symptom, sigmasAlone(symptom, effect, figures.resent)),
       evidence: evidenceOf({ ...subject, symptom }, figures),
       next: nextStep({ ...subject, symptom }),
     };
@@ -182,7 +190,7 @@ function rankFinding(
   return {
     ...subject,
     effect: 1 - share,
-    confidence: confidenceOf(suspect, 'stalls', 1 - share),
+    confidence: confidenceOf(suspect, 'stalls', share / 0.04),
     evidence: evidenceOf(subject, { share, usual, longestMs: own.longestMs }),
     next: nextStep(subject),
   };
@@ -192,19 +200,26 @@ function rankFinding(
 export const confidenceFrom = (sigmas: number, consistency: number): number =>
   Math.round(Math.min(0.99, 1 - 2 ** (-sigmas / 4)) * consistency * 100) / 100;
 
-function confidenceOf({ symptoms }: Suspect, symptom: Finding['symptom'], effect: number): number {
-  const metrics = {
-    slow: ['slow'],
-    loss: ['loss', 'stall'],
-    late: ['late', 'stall'],
-    stalls: ['pace'],
-    down: [],
-  };
-  const relevant = symptoms.filter(({ metric }) => (metrics[symptom] as string[]).includes(metric));
+function confidenceOf({ symptoms }: Suspect, symptom: Finding['symptom'], alone: number): number {
+  const relevant = symptoms.filter(({ metric }) => tellingMetrics[symptom].includes(metric));
   const scanned = (relevant.length > 0 ? relevant : symptoms).map(({ sigmas, consistency }) =>
     confidenceFrom(sigmas, consistency),
   );
-  // The retest stands for itself, too: what is small alone is less sure, however loud the scan was.
-  const alone = symptom === 'slow' ? confidenceFrom(-Math.log(effect) / 0.02, 1) : 1;
-  return Math.min(Math.max(...scanned), alone);
+  // Two looks at different times: wrong only if both are.
+  const both = 1 - (1 - Math.max(...scanned)) * (1 - confidenceFrom(alone, 1));
+  return Math.round(Math.min(0.99, both) * 100) / 100;
+}
+
+const tellingMetrics: Record<Finding['symptom'], readonly Symptom['metric'][]> = {
+  slow: ['slow'],
+  loss: ['loss', 'stall'],
+  late: ['late', 'stall'],
+  stalls: ['pace'],
+  down: [],
+};
+
+/** How far the retest was from healthy, in units of what is usual. */
+function sigmasAlone(symptom: Finding['symptom'], effect: number, resent: number): number {
+  if (symptom === 'loss') return resent;
+  return Math.abs(Math.log(effect)) / (symptom === 'slow' ? 0.04 : 0.25);
 }

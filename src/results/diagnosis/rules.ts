@@ -6,5 +6,5 @@ export const slowRule: Rule = { leastNoise: 0.02, leastEffect: -Math.log(0.88) }
 export const lateRule: Rule = { leastNoise: 0.1, leastEffect: Math.log(1.6) };
 /** The mean latency: three times as much. It has every stall in it, so it is loud. */
 export const stallRule: Rule = { leastNoise: 0.25, leastEffect: Math.log(3) };
-/** Segments sent again, as 1 + n: from 3 up. */
-export const lossRule: Rule = { leastNoise: 0.35, leastEffect: Math.log(4) };
+/** Segments sent again, as 1 + n: from 4 up. One or two come from a busy host’s late acknowledgements. */
+export const lossRule: Rule = { leastNoise: 0.35, leastEffect: Math.log(5) };
