@@ -1,10 +1,18 @@
 import type { Run } from '../schema.js';
 import { gridOf } from './grid.js';
+import { isMatrixRun, type Matrix, matricesOf } from './heat-map.js';
 import { describeRun, markOf, notesOf } from './notes.js';
 
-/** The reference's Markdown table; its first figure is headed by the column's name. */
+/** The reference's Markdown table; its first figure is headed by the column's name. Of pairs, their matrices. */
 export function formatMarkdown(run: Run): string {
+  const tables = isMatrixRun(run) ? matricesOf(run).flatMap(matrixLines) : gridLines(run);
+  const notes = notesOf(run).map(({ text }) => `- ${escaped(text.trim())}`);
+  return `${[`**${escaped(describeRun(run))}**`, '', ...tables, ...notes].join('\n')}\n`;
+}
+
+function gridLines(run: Run): string[] {
   const { columns, figures, lines } = gridOf(run);
+  if (columns.length === 0) return [];
   const heads = ['Size', 'Count'];
   for (const column of columns) {
     figures.forEach((figure, i) => {
@@ -21,15 +29,26 @@ export function formatMarkdown(run: Run): string {
       }),
     ),
   ]);
+  return tableLines(heads, body);
+}
+
+function matrixLines({ title, names, cells }: Matrix): string[] {
+  const heads = ['from / to', ...names.map(escaped)];
+  const body = cells.map((line, from) => [
+    escaped(names[from]!),
+    ...line.map((cell) => cell?.text ?? ''),
+  ]);
+  return [escaped(title), '', ...tableLines(heads, body)];
+}
+
+function tableLines(heads: readonly string[], body: readonly (readonly string[])[]): string[] {
   const widths = heads.map((head, i) =>
     Math.max(head.length, ...body.map((line) => line[i]!.length)),
   );
   const written = (cells: readonly string[]) =>
     `| ${cells.map((cell, i) => cell.padStart(widths[i]!)).join(' | ')} |`;
   const rule = `|${widths.map((width) => `${'-'.repeat(width + 1)}:`).join('|')}|`;
-  const table = columns.length === 0 ? [] : [written(heads), rule, ...body.map(written), ''];
-  const notes = notesOf(run).map(({ text }) => `- ${escaped(text)}`);
-  return `${[`**${escaped(describeRun(run))}**`, '', ...table, ...notes].join('\n')}\n`;
+  return [written(heads), rule, ...body.map(written), ''];
 }
 
 /** Text that Markdown takes for text, on one line. */
