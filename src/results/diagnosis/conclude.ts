@@ -146,7 +146,8 @@ function findingsAbout(
   return groups.map((sides) => {
     const ways = new Set(sides.map(({ way }) => way));
     const direction: Direction = symptom === 'loss' || ways.size > 1 ? 'both' : [...ways][0]!;
-    const oneRail = groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
+    const oneRail =
+      suspect.kind === 'rail' || groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
     const subject = subjectOf(suspect, oneRail, direction, places);
     const effect = effectOf(symptom, sides);
     const figures = { effect, resent: Math.max(...sides.map((side) => side.resent)) };
@@ -183,8 +184,7 @@ function subjectOf(
   { hosts, nics }: Places,
 ): Pick<Finding, 'cause' | 'who'> {
   const onRail: Partial<Who> = rail === undefined ? {} : { rail, nic: nics[rail]! };
-  if (kind === 'rail')
-    return { cause: 'rail', who: { ...onRail, rail: rail ?? 0, direction: 'both' } };
+  if (kind === 'rail') return { cause: 'rail', who: { ...onRail, direction: 'both' } };
   const host = hosts[ranks[0]!]!;
   if (kind === 'pair') {
     const [a, b] = direction === 'in' ? [ranks[1]!, ranks[0]!] : [ranks[0]!, ranks[1]!];

@@ -51,7 +51,20 @@ function findingsIn(world: World, seed: number): Finding[] {
   );
   const pace = range(hosts).map((rank) => paceOf(rank, world.stopped?.(rank) ?? 0));
   const matrix = { ...places, cells };
-  const suspects = findSuspects({ matrix, railCells: [], pace });
+  const railCells = range(rails).flatMap((rail) =>
+    [
+      [0, 1],
+      [2, 3],
+    ].map(
+      ([from, to]): PairCell => ({
+        from: from!,
+        to: to!,
+        rail,
+        gbps: noisy(0.1 * share(from!, to!, rail)),
+      }),
+    ),
+  );
+  const suspects = findSuspects({ matrix, railCells: rails > 1 ? railCells : [], pace });
   const healthyNow = world.passing === true;
   return suspects.flatMap((suspect) => {
     const pairs = retestPairs(suspect, suspects, matrix);
@@ -121,6 +134,11 @@ describe('from a matrix to a name', () => {
       'a host with all NICs at half',
       { hosts: 4, rails: 2, share: (f, t) => (touches(1, f, t) ? 0.5 : 1) },
       [{ cause: 'host', symptom: 'slow', host: 'h1', direction: 'both' }],
+    ],
+    [
+      'a rail that is slow for everyone, which only each rail alone can show',
+      { hosts: 4, rails: 3, share: (_f, _t, r) => (r === 1 ? 0.6 : 1) },
+      [{ cause: 'rail', symptom: 'slow', rail: 1, nic: 'nic1', direction: 'both' }],
     ],
     [
       'a host that loses packets',
