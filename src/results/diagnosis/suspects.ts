@@ -131,7 +131,7 @@ const gravity = ({ symptoms }: Suspect): number =>
 export const shareLost = ({ lostMs, queuedMs, wallMs }: Pace): number =>
   wallMs <= 0 ? 0 : Math.max(0, lostMs - (queuedMs ?? 0)) / wallMs;
 
-const leastShare = 0.08;
+const leastShare = 0.04;
 
 /** Ranks that stand still far more than the others. */
 export function standingStill(pace: readonly Pace[]): { rank: number; share: number }[] {
