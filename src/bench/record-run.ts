@@ -37,41 +37,68 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener } = options;
+  const { benchmark, world, settings } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
-  if (world.rank !== 0) {
-    await runAny({ benchmark, world, session, settings, listener });
-    return undefined;
+  const recorder = new Recorder(options);
+  for (let repeat = 0; repeat < settings.repeats; repeat++) {
+    // A session of its own for each: what connections differ by belongs to the spread.
+    await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
+    const parts = { benchmark, world, session, settings };
+    if (world.rank !== 0) await runAny({ ...parts, listener: options.listener });
+    else if (!(await recorder.record(parts, repeat))) break;
   }
-  const header = headerOf(benchmark, world, session, settings);
-  const file = new RunFile(header, { path: options.out });
-  const rows: Row[] = [];
-  let error: unknown;
-  try {
-    const recording: Listener = {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
+  return recorder.finish();
+}
+
+/** Rank 0's file, rows and first error; on the other ranks it stays empty. */
+class Recorder {
+  readonly #options: RecordOptions;
+  readonly #rows: Row[] = [];
+  #kept: { header: RunHeader; file: RunFile } | undefined;
+  #error: unknown;
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
+  }
+
+  /** False when the run has come to its end early. */
+  async record(parts: Omit<RunParts, 'listener'>, repeat: number): Promise<boolean> {
+    const { listener, settings, out, world } = this.#options;
+    const header = this.#kept?.header ?? headerOf(parts);
+    const file = this.#kept?.file ?? new RunFile(header, { path: out });
+    this.#kept = { header, file };
+    const row = (measured: Row) => {
+      const kept = settings.repeats > 1 ? { ...measured, repeat } : measured;
+      file.append(kept);
+      this.#rows.push(kept);
+      listener.row(kept);
     };
-    await runAny({ benchmark, world, session, settings, listener: recording });
-  } catch (caught) {
-    error = caught;
-    await world.fail(caught);
+    try {
+      await runAny({ ...parts, listener: { starting: (next) => listener.starting(next), row } });
+      return true;
+    } catch (caught) {
+      this.#error = caught;
+      await world.fail(caught);
+      return false;
+    }
   }
-  const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
-  const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
-  try {
-    file.finish(footer);
-  } catch (caught) {
-    error ??= caught;
+
+  finish(): Recorded | undefined {
+    if (!this.#kept) return undefined;
+    const { header, file } = this.#kept;
+    const rows = this.#rows;
+    let error = this.#error;
+    const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
+    const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
+    const footer = { endedAt: new Date().toISOString(), outcome, errors };
+    try {
+      file.finish(footer);
+    } catch (caught) {
+      error ??= caught;
+    }
+    const run: Run = { ...header, ...footer, rows };
+    return { run, path: file.path, ...(error !== undefined && { error }) };
   }
-  const run: Run = { ...header, ...footer, rows };
-  return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
 interface RunParts extends Procedure {
@@ -99,12 +126,7 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(
-  benchmark: Benchmark,
-  world: World,
-  session: Session | undefined,
-  settings: Settings,
-): RunHeader {
+function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
   const startedAt = new Date();
   return {
     schema: runSchemaName,

@@ -58,6 +58,10 @@ const natural = number(
   'a whole number, 0 or more',
   (value) => Number.isSafeInteger(value) && value >= 0,
 );
+export const percent = number(
+  'a number of percent, 0 or more',
+  (value) => Number.isFinite(value) && value >= 0,
+);
 const rate = number('a number above 0', (value) => Number.isFinite(value) && value > 0);
 const factor = number('a number above 1', (value) => Number.isFinite(value) && value > 1);
 const names = parsed((text) => {
@@ -97,6 +101,12 @@ export function addBenchOptions(command: Command, { sizes, options = [] }: Bench
       positive,
     )
     .option('-w, --warmup <count>', 'iterations before timing', natural, defaultSettings.warmup)
+    .option(
+      '--repeats <count>',
+      'measure everything so often, on new connections, for compare',
+      positive,
+      defaultSettings.repeats,
+    )
     .option('--budget-ms <ms>', 'time per row', positive, defaultSettings.budgetMs)
     .addOption(
       new Option('-c, --check <0|1>', 'verify every byte').choices(['0', '1']).default('1'),
@@ -149,6 +159,7 @@ const rawSchema = z.object({
   stepBytes: z.number().optional(),
   iters: z.number().optional(),
   warmup: z.number(),
+  repeats: z.number(),
   budgetMs: z.number(),
   check: z.enum(['0', '1']),
   columns: z.array(z.string()).optional(),
