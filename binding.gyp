@@ -15,6 +15,10 @@
         "native/port.cc",
         "native/regions.cc",
         "native/port-binding.cc",
+        "native/peer.cc",
+        "native/peer-thread.cc",
+        "native/sequence.cc",
+        "native/block-copy.cc",
         "native/process.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
