@@ -19,7 +19,6 @@
         "native/peer-thread.cc",
         "native/sequence.cc",
         "native/block-copy.cc",
-        "native/process.cc"
         "native/process.cc",
         "native/cuda.cc",
         "native/cuda-owners.cc",

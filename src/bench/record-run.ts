@@ -44,20 +44,44 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     await runAny({ benchmark, world, session, settings, listener });
     return undefined;
   }
-  const header = headerOf(benchmark, world, session, settings);
-  const file = new RunFile(header, { path: options.out });
+  return keepRun(
+    { header: headerOf(benchmark, world, session, settings), world, out: options.out },
+    (append) => {
+      const recording: Listener = {
+        starting: (row) => listener.starting(row),
+        row: (row) => {
+          append(row);
+          listener.row(row);
+        },
+      };
+      return runAny({ benchmark, world, session, settings, listener: recording });
+    },
+  );
+}
+
+export interface Keeping {
+  readonly header: RunHeader;
+  readonly world: World;
+  /** Default: a new file in the results folder. */
+  readonly out?: string | undefined;
+}
+
+/**
+ * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * marked in the file, and handed back with the rows there were.
+ */
+export async function keepRun(
+  { header, world, out }: Keeping,
+  body: (append: (row: Row) => void) => Promise<void>,
+): Promise<Recorded> {
+  const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
   try {
-    const recording: Listener = {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
-    };
-    await runAny({ benchmark, world, session, settings, listener: recording });
+    await body((row) => {
+      file.append(row);
+      rows.push(row);
+    });
   } catch (caught) {
     error = caught;
     await world.fail(caught);
@@ -125,7 +149,8 @@ function headerOf(
 
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
-function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+/** What a run file says of the fabric. */
+export function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {
