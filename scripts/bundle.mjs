@@ -57,7 +57,7 @@ function stage(folder, tests) {
   }
 }
 
-const runner = `#!/bin/sh
+export const runner = `#!/bin/sh
 # Unpacks the bundle beside this script and runs it: run.sh ARGUMENTS is weft ARGUMENTS.
 #   run.sh test [FILES…]        the tests, if they were packed
 #   run.sh bench-gpu [OPTIONS]  baselines/bench-gpu.mjs
