@@ -10,6 +10,8 @@
         "native/pattern.cc",
         "native/endpoint.cc",
         "native/executor.cc",
+        "native/executor-waiting.cc",
+        "native/copier.cc",
         "native/plan-run.cc",
         "native/operations.cc",
         "native/port.cc",

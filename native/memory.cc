@@ -63,6 +63,7 @@ Napi::Function Memory::define(Napi::Env env) {
 }
 
 Memory::Memory(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Memory>(info) {
+  info.This().As<Napi::Object>().TypeTag(&kTag);
   guarded(info.Env(), [&] {
     mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"), info[1].As<Napi::Boolean>().Value());
   });
@@ -164,6 +165,15 @@ Napi::Value Memory::address(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return Napi::BigInt::New(info.Env(), reinterpret_cast<uint64_t>(range(0, 0)));
   });
+}
+
+Span spanOf(const Napi::Value& buffer) {
+  if (!buffer.IsObject() || !buffer.As<Napi::Object>().CheckTypeTag(&Memory::kTag)) {
+    throw Napi::TypeError::New(buffer.Env(), "not a buffer");
+  }
+  auto mapping = Memory::Unwrap(buffer.As<Napi::Object>())->mapping();
+  if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
+  return {mapping->data(), mapping->bytes(), nullptr, mapping};
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "copier.h"
 #include "mapping.h"
 
 namespace weft {
@@ -12,6 +13,7 @@ namespace weft {
 /// object detaches every view at once and frees the pages when the last holder lets go.
 class Memory : public Napi::ObjectWrap<Memory> {
  public:
+  static constexpr napi_type_tag kTag{0x5a1c93e0b7d24f66, 0x8f0e2b6d41c7a935};
   static Napi::Function define(Napi::Env env);
   explicit Memory(const Napi::CallbackInfo& info);
 
@@ -31,5 +33,8 @@ class Memory : public Napi::ObjectWrap<Memory> {
   std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;  // weak
   size_t pruneAt_ = 64;
 };
+
+/// What a JavaScript buffer, of the host or of a GPU, stands for. A Fault when it is closed.
+Span spanOf(const Napi::Value& buffer);
 
 }  // namespace weft
