@@ -12,6 +12,7 @@
         "native/executor.cc",
         "native/executor-waiting.cc",
         "native/copier.cc",
+        "native/span.cc",
         "native/plan-run.cc",
         "native/operations.cc",
         "native/port.cc",
@@ -20,7 +21,11 @@
         "native/process.cc",
         "native/cuda.cc",
         "native/cuda-owners.cc",
-        "native/cuda-kernels.cc"
+        "native/cuda-kernels.cc",
+        "native/gpu-pattern.cc",
+        "native/gpu-timing.cc",
+        "native/gpu-info.cc",
+        "native/device-memory.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],

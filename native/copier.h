@@ -6,17 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "cuda-owners.h"
+#include "span.h"
 
 namespace weft {
-
-/// Memory that copies or a fabric may use: of a GPU, or of the host.
-struct Span {
-  uint8_t* base = nullptr;  // a device's address where `context` is set: not for this process to read
-  size_t bytes = 0;
-  GpuContextPtr context;        // null: host memory
-  std::shared_ptr<void> owner;  // keeps the memory
-};
 
 enum CopyWay : uint8_t { FromDevice, ToDevice };
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "copier.h"
 #include "mapping.h"
 
 namespace weft {
@@ -27,14 +26,13 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value fill(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value registerWithGpu(const Napi::CallbackInfo& info);
+  Napi::Value gpuRegistered(const Napi::CallbackInfo& info);
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;
   std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;  // weak
   size_t pruneAt_ = 64;
 };
-
-/// What a JavaScript buffer, of the host or of a GPU, stands for. A Fault when it is closed.
-Span spanOf(const Napi::Value& buffer);
 
 }  // namespace weft

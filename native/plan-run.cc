@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "binding.h"
-#include "memory.h"
+#include "span.h"
 
 namespace weft {
 

@@ -6,10 +6,10 @@
 
 #include "addon.h"
 #include "binding.h"
-#include "memory.h"
 #include "operations.h"
 #include "plan-run.h"
 #include "port.h"
+#include "span.h"
 
 namespace weft {
 
