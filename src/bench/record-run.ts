@@ -10,7 +10,7 @@ import {
   runSchemaName,
 } from '../results/schema.js';
 import type { World } from '../world/world.js';
-import type { Benchmark } from './benchmark.js';
+import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
 import { openSession, pacingFor, type Session } from './session.js';
 import type { Settings } from './settings.js';
@@ -37,40 +37,82 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener } = options;
+  const { benchmark, world, settings } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = await openSession(world, settings);
-  if (world.rank !== 0) {
-    await runBenchmark(benchmark, session, settings, listener);
-    return undefined;
+  const recorder = new Recorder(options);
+  for (let repeat = 0; repeat < settings.repeats; repeat++) {
+    // A session of its own for each: what connections differ by belongs to the spread.
+    await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
+    const parts = { benchmark, world, session, settings };
+    if (world.rank !== 0) await runAny({ ...parts, listener: options.listener });
+    else if (!(await recorder.record(parts, repeat))) break;
   }
-  const header = headerOf(benchmark, session, settings);
-  const file = new RunFile(header, { path: options.out });
-  const rows: Row[] = [];
-  let error: unknown;
-  try {
-    await runBenchmark(benchmark, session, settings, {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
-    });
-  } catch (caught) {
-    error = caught;
-    await world.fail(caught);
+  return recorder.finish();
+}
+
+/** Rank 0's file, rows and first error; on the other ranks it stays empty. */
+class Recorder {
+  readonly #options: RecordOptions;
+  readonly #rows: Row[] = [];
+  #kept: { header: RunHeader; file: RunFile } | undefined;
+  #error: unknown;
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
   }
-  const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
-  const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
-  try {
-    file.finish(footer);
-  } catch (caught) {
-    error ??= caught;
+
+  /** False when the run has come to its end early. */
+  async record(parts: Omit<RunParts, 'listener'>, repeat: number): Promise<boolean> {
+    const { listener, settings, out, world } = this.#options;
+    const header = this.#kept?.header ?? headerOf(parts);
+    const file = this.#kept?.file ?? new RunFile(header, { path: out });
+    this.#kept = { header, file };
+    const row = (measured: Row) => {
+      const kept = settings.repeats > 1 ? { ...measured, repeat } : measured;
+      file.append(kept);
+      this.#rows.push(kept);
+      listener.row(kept);
+    };
+    try {
+      await runAny({ ...parts, listener: { starting: (next) => listener.starting(next), row } });
+      return true;
+    } catch (caught) {
+      this.#error = caught;
+      await world.fail(caught);
+      return false;
+    }
   }
-  const run: Run = { ...header, ...footer, rows };
-  return { run, path: file.path, ...(error !== undefined && { error }) };
+
+  finish(): Recorded | undefined {
+    if (!this.#kept) return undefined;
+    const { header, file } = this.#kept;
+    const rows = this.#rows;
+    let error = this.#error;
+    const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
+    const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
+    const footer = { endedAt: new Date().toISOString(), outcome, errors };
+    try {
+      file.finish(footer);
+    } catch (caught) {
+      error ??= caught;
+    }
+    const run: Run = { ...header, ...footer, rows };
+    return { run, path: file.path, ...(error !== undefined && { error }) };
+  }
+}
+
+interface RunParts extends Procedure {
+  readonly benchmark: Benchmark;
+  /** Absent where the benchmark needs no fabric. */
+  readonly session: Session | undefined;
+}
+
+async function runAny({ benchmark, session, ...procedure }: RunParts): Promise<void> {
+  const { settings, listener } = procedure;
+  if (!isPlanned(benchmark) && !benchmark.fabric) return benchmark.run(procedure);
+  if (!session) throw new TypeError(`${benchmark.id} needs a session`);
+  if (!isPlanned(benchmark)) return benchmark.run({ ...procedure, session });
+  return runBenchmark(benchmark, session, settings, listener);
 }
 
 function refuseSmallWorld(benchmark: Benchmark, world: World): void {
@@ -84,35 +126,49 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(benchmark: Benchmark, session: Session, settings: Settings): RunHeader {
-  const { world, fabric, links } = session;
+function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
   const startedAt = new Date();
-  const pacing = pacingFor(fabric, settings, world.size);
   return {
     schema: runSchemaName,
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
     world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
-    fabric: {
-      library: fabric.library.path,
-      version: fabric.library.version,
-      provider: fabric.provider,
-      channels: links.map((link) => ({
-        nic: link.nic ?? null,
-        lineRateGbps: link.lineRateGbps ?? null,
-      })),
-    },
+    fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({
         ...settings,
-        pattern: benchmark.pattern,
-        chunkBytes: benchmark.wholeMessages ? null : pacing.chunkBytes,
-        window: pacing.window,
-        windowReduced: pacing.reduced,
+        ...(session && pacingRecord(benchmark, session, settings)),
         authenticated: world.authenticated,
       }),
     ),
+  };
+}
+
+const noFabric = { library: null, version: null, provider: null, channels: [] };
+
+function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+  if (!session) return noFabric;
+  const { fabric, links } = session;
+  return {
+    library: fabric.library.path,
+    version: fabric.library.version,
+    provider: fabric.provider,
+    channels: links.map((link) => ({
+      nic: link.nic ?? null,
+      lineRateGbps: link.lineRateGbps ?? null,
+    })),
+  };
+}
+
+function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+  const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
+  const planned = isPlanned(benchmark) ? benchmark : undefined;
+  return {
+    ...(planned && { pattern: planned.pattern }),
+    chunkBytes: planned?.wholeMessages ? null : chunkBytes,
+    window,
+    windowReduced: reduced,
   };
 }
 

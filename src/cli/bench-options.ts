@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { Benchmark } from '../bench/benchmark.js';
+import type { Benchmark, OwnOption } from '../bench/benchmark.js';
 import { defaultSettings, type Settings } from '../bench/settings.js';
 import { formatBytes, parseBytes } from '../measure/units.js';
 import { type Format, formats } from '../results/formats/format-run.js';
@@ -58,6 +58,10 @@ const natural = number(
   'a whole number, 0 or more',
   (value) => Number.isSafeInteger(value) && value >= 0,
 );
+export const percent = number(
+  'a number of percent, 0 or more',
+  (value) => Number.isFinite(value) && value >= 0,
+);
 const rate = number('a number above 0', (value) => Number.isFinite(value) && value > 0);
 const factor = number('a number above 1', (value) => Number.isFinite(value) && value > 1);
 const names = parsed((text) => {
@@ -67,8 +71,12 @@ const names = parsed((text) => {
   return list;
 });
 
-/** Options of every benchmark. `sizes` are its defaults. */
-export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Command {
+/** Options of every benchmark, with its defaults, and its own. */
+export function addBenchOptions(command: Command, { sizes, options = [] }: Benchmark): Command {
+  for (const { flags, summary, parse } of options) {
+    if (parse) command.option(flags, summary, parsed(parse));
+    else command.option(flags, summary, false);
+  }
   addShowOptions(command);
   return command
     .option(
@@ -93,6 +101,12 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
       positive,
     )
     .option('-w, --warmup <count>', 'iterations before timing', natural, defaultSettings.warmup)
+    .option(
+      '--repeats <count>',
+      'measure everything so often, on new connections, for compare',
+      positive,
+      defaultSettings.repeats,
+    )
     .option('--budget-ms <ms>', 'time per row', positive, defaultSettings.budgetMs)
     .addOption(
       new Option('-c, --check <0|1>', 'verify every byte').choices(['0', '1']).default('1'),
@@ -145,6 +159,7 @@ const rawSchema = z.object({
   stepBytes: z.number().optional(),
   iters: z.number().optional(),
   warmup: z.number(),
+  repeats: z.number(),
   budgetMs: z.number(),
   check: z.enum(['0', '1']),
   columns: z.array(z.string()).optional(),
@@ -174,7 +189,10 @@ const showSchema = z.object({
 export const readShow = (raw: unknown): ShowOptions => showSchema.parse(raw);
 
 /** What the command line says, in the words of the rooms below. */
-export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): BenchOptions {
+export function readBenchOptions(
+  raw: unknown,
+  { sizes, options }: Pick<Benchmark, 'sizes' | 'options'>,
+): BenchOptions {
   const { iters, check, chunk, timeout, lineRate, ...rest } = rawSchema.parse(raw);
   const settings: Settings = {
     ...rest,
@@ -187,6 +205,12 @@ export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): Bench
     ...(iters !== undefined && { iterations: iters }),
     ...(chunk !== undefined && { chunkBytes: chunk }),
     ...(lineRate !== undefined && { lineRateGbps: lineRate }),
+    ...(options && { own: ownSettings(raw as Record<string, unknown>, options) }),
   };
   return { settings, show: readShow(raw) };
 }
+
+const ownSettings = (raw: Record<string, unknown>, options: readonly OwnOption[]) =>
+  Object.fromEntries(
+    options.filter(({ key }) => raw[key] !== undefined).map(({ key }) => [key, raw[key]]),
+  );
