@@ -13,7 +13,7 @@ import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
 import { openSession, pacingFor, type Session } from './session.js';
-import type { Settings } from './settings.js';
+import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -42,13 +42,20 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const recorder = new Recorder(options);
   for (let repeat = 0; repeat < settings.repeats; repeat++) {
     // A session of its own for each: what connections differ by belongs to the spread.
-    await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
+    const deviceMemory = wantsDeviceMemory(benchmark, settings);
+    await using session = usesFabric(benchmark)
+      ? await openSession(world, settings, { deviceMemory })
+      : undefined;
     const parts = { benchmark, world, session, settings };
     if (world.rank !== 0) await runAny({ ...parts, listener: options.listener });
     else if (!(await recorder.record(parts, repeat))) break;
   }
   return recorder.finish();
 }
+
+const wantsDeviceMemory = (benchmark: Benchmark, { columns }: Settings): boolean =>
+  isPlanned(benchmark) &&
+  columnsOf(benchmark, columns).some(({ memory }) => memory.id === 'device');
 
 /** Rank 0's file, rows and first error; on the other ranks it stays empty. */
 class Recorder {

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
 import { type Fabric, openFabric } from '../fabric/fabric.js';
@@ -7,6 +8,7 @@ import type { Link } from '../plan/bound.js';
 import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
 import { connectFabric } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
+import { type Devices, openDevices } from './devices.js';
 import { requireReach } from './reachability.js';
 import { sabotageFromEnvironment } from './sabotage.js';
 import type { Settings } from './settings.js';
@@ -16,6 +18,8 @@ export interface Session extends AsyncDisposable {
   readonly world: World;
   readonly fabric: Fabric;
   readonly engine: FabricEngine;
+  /** For plans over GPU memory, or why there is none; undefined where nobody asked. */
+  readonly device: DeviceEngine | { readonly unavailable: string } | undefined;
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
@@ -23,9 +27,20 @@ export interface Session extends AsyncDisposable {
 
 const spinsBeforeYield = 400;
 
-export async function openSession(world: World, settings: Settings): Promise<Session> {
+/** With `deviceMemory`, for buffers in GPU memory, too. */
+export async function openSession(
+  world: World,
+  settings: Settings,
+  { deviceMemory = false }: { deviceMemory?: boolean } = {},
+): Promise<Session> {
   const choice = await chooseFabric(world, settings);
-  const fabric = await openFabric({ ...choice, peersExpected: world.size });
+  const devices = deviceMemory ? await openDevices(world, settings, choice) : undefined;
+  const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
+  const fabric = await openFabric({
+    ...choice,
+    peersExpected: world.size,
+    ...(direct && { deviceMemory: true }),
+  });
   try {
     await connectFabric(world, fabric);
     if (!onOneHost(world)) await requireReach(world, fabric, settings.timeoutMs);
@@ -42,6 +57,7 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
       world,
       fabric,
       engine,
+      device: deviceEngine(devices, engine, settings),
       links: fabric.channels.map((channel) => ({
         nic: channel.nic,
         lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
@@ -54,6 +70,15 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
     await fabric.close();
     throw error;
   }
+}
+
+function deviceEngine(
+  devices: Devices | undefined,
+  staging: FabricEngine,
+  { chunkBytes }: Settings,
+): Session['device'] {
+  if (devices === undefined || 'unavailable' in devices) return devices;
+  return new DeviceEngine({ ...devices, staging, pieceBytes: chunkBytes ?? stagedPieceBytes });
 }
 
 /**
@@ -95,6 +120,13 @@ export function pacingFor(
   if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '--chunk must be at least 1 byte');
   return { chunkBytes, window, reduced: window < wanted };
 }
+
+/**
+ * What a staged transfer is cut into. Only the first copy from and the last copy to the GPU are not hidden behind the
+ * transfer: small pieces keep those short. Each piece costs some microseconds on the fabric and in CUDA: large pieces
+ * keep those few. 2 MiB take 40 µs on PCIe 5.
+ */
+const stagedPieceBytes = 2 * 2 ** 20;
 
 // On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
 const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };
