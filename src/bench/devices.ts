@@ -6,7 +6,7 @@ import type { Settings } from './settings.js';
 
 /** This rank's GPU and how its memory is reached; with `unavailable`, why DMA columns are left out. */
 export type Devices =
-  | { readonly gpu: Gpu | 'host'; readonly access: DeviceAccess }
+  | { readonly gpu: Gpu; readonly access: DeviceAccess }
   | { readonly unavailable: string };
 
 /** CUDA's number of a local rank's GPU: ranks take those that were asked for, or all, in turn. */
@@ -28,7 +28,6 @@ export async function openDevices(
   settings: Pick<Settings, 'gpus'>,
   choice: FabricOptions,
 ): Promise<Devices> {
-  if (process.env.WEFT_TEST_DEVICE === 'host') return standIn;
   const mine = openOwn(world, settings);
   const reasons = await world.allgather('GPUs', 'reason' in mine ? mine.reason : null);
   const lacking = reasons.findIndex((reason) => reason !== null);
@@ -37,12 +36,6 @@ export async function openDevices(
   }
   return { gpu: mine.gpu, access: await agreeOnAccess(world, choice, mine.gpu) };
 }
-
-/** Tests only: staged plans without a GPU. Results say so. */
-const standIn: Devices = {
-  gpu: 'host',
-  access: { reason: 'WEFT_TEST_DEVICE=host: ordinary memory stands for the GPU’s' },
-};
 
 function openOwn(
   world: World,

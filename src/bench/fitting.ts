@@ -65,7 +65,7 @@ export async function fitCells(
 
 async function gatherRooms(session: Session): Promise<GpuRoom[] | undefined> {
   const gpu = deviceOf(session)?.gpu;
-  if (gpu === undefined || gpu === 'host') return undefined;
+  if (gpu === undefined) return undefined;
   const { members, rank } = session.world;
   const id = `${members[rank]!.bootId} ${gpu.description.pci}`;
   return session.world.allgather<GpuRoom>('GPU memory', { id, freeBytes: gpu.freeBytes() });

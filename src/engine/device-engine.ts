@@ -5,7 +5,6 @@ import type { FabricDeviceBuffer, RemoteRegion } from '../fabric/region.js';
 import type { DeviceBuffer } from '../gpu/device-buffer.js';
 import { callingGpu } from '../gpu/faults.js';
 import type { Gpu } from '../gpu/gpu.js';
-import { HostBuffer } from '../memory/buffer.js';
 import type { Plan } from '../plan/plan.js';
 import { stagedPlan } from '../plan/staged.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
@@ -14,8 +13,7 @@ import type { FabricEngine } from './fabric-engine.js';
 import { runPlan } from './run-plan.js';
 
 export interface DeviceEngineOptions {
-  /** Tests only: `host` stands for a GPU whose memory is the host's. */
-  readonly gpu: Gpu | 'host';
+  readonly gpu: Gpu;
   /** The same kind of answer on every rank. */
   readonly access: DeviceAccess;
   /** Whose buffers stage what the fabric cannot reach. */
@@ -31,7 +29,7 @@ interface Pair<B> {
 
 type Buffers =
   | { readonly direct: Pair<FabricDeviceBuffer>; readonly remotes: readonly RemoteRegion[] }
-  | { readonly staged: Pair<DeviceBuffer | HostBuffer> };
+  | { readonly staged: Pair<DeviceBuffer> };
 
 /**
  * Plans from and to GPU memory: directly where the fabric reaches it, else staged through the buffers of the engine
@@ -64,7 +62,7 @@ export class DeviceEngine implements Engine {
     return 'reason' in access ? access.reason : undefined;
   }
 
-  get gpu(): Gpu | 'host' {
+  get gpu(): Gpu {
     return this.#options.gpu;
   }
 
@@ -119,7 +117,6 @@ export class DeviceEngine implements Engine {
 
   #direct({ sourceBytes, targetBytes }: BufferSizes, path: DevicePath): Buffers {
     const { gpu } = this.#options;
-    if (gpu === 'host') throw new TypeError('host memory is no GPU’s');
     const { fabric } = this.#options.staging.options;
     const source = fabric.allocateDevice(sourceBytes, gpu, path);
     try {
@@ -133,17 +130,13 @@ export class DeviceEngine implements Engine {
 
   #staged({ sourceBytes, targetBytes }: BufferSizes): Buffers {
     const { gpu, staging } = this.#options;
-    const allocate = (bytes: number) =>
-      gpu === 'host' ? new HostBuffer(bytes) : gpu.allocate(bytes);
-    if (gpu !== 'host') {
-      // Made while the GPU was in use, page-locked buffers are CUDA's already; others become so now.
-      for (const { gpuRegistered, native } of [staging.source, staging.target]) {
-        if (!gpuRegistered) callingGpu(() => native.registerWithGpu(gpu.index));
-      }
+    // Made while the GPU was in use, page-locked buffers are CUDA's already; others become so now.
+    for (const { gpuRegistered, native } of [staging.source, staging.target]) {
+      if (!gpuRegistered) callingGpu(() => native.registerWithGpu(gpu.index));
     }
-    const source = allocate(sourceBytes);
+    const source = gpu.allocate(sourceBytes);
     try {
-      return { staged: { source, target: allocate(targetBytes) } };
+      return { staged: { source, target: gpu.allocate(targetBytes) } };
     } catch (error) {
       source.close();
       throw error;
