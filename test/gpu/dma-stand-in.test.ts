@@ -4,7 +4,7 @@ import { Desk } from '../bench/weft.js';
 import { describeDmaColumns, rowsOf } from './dma-suite.js';
 import { buildStandIn } from './stand-in.js';
 
-const env = { WEFT_LIBCUDA: buildStandIn() };
+const env = { WEFT_LIBCUDA: buildStandIn(), STAND_IN_BYTES: String(2 ** 30) };
 
 describe('on a stand-in for a GPU', () => {
   describeDmaColumns(env, ['shm', 'tcp']);
