@@ -2,7 +2,7 @@ import { type DeviceAccess, findDeviceAccess } from '../fabric/device-access.js'
 import type { FabricOptions } from '../fabric/fabric.js';
 import { type Gpu, gpuAvailability, openGpu } from '../gpu/gpu.js';
 import type { World } from '../world/world.js';
-import type { Settings } from './settings.js';
+import type { FabricSettings } from './settings.js';
 
 /** This rank's GPU and how its memory is reached; with `unavailable`, why DMA columns are left out. */
 export type Devices =
@@ -25,7 +25,7 @@ export function gpuNumberOf(
  */
 export async function openDevices(
   world: World,
-  settings: Pick<Settings, 'gpus'>,
+  settings: Pick<FabricSettings, 'gpus'>,
   choice: FabricOptions,
 ): Promise<Devices> {
   const mine = openOwn(world, settings);
@@ -39,7 +39,7 @@ export async function openDevices(
 
 function openOwn(
   world: World,
-  { gpus: asked }: Pick<Settings, 'gpus'>,
+  { gpus: asked }: Pick<FabricSettings, 'gpus'>,
 ): { gpu: Gpu } | { reason: string } {
   const availability = gpuAvailability();
   if ('reason' in availability) return { reason: availability.reason.message };

@@ -37,75 +37,78 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings } = options;
+  const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  const recorder = new Recorder(options);
-  for (let repeat = 0; repeat < settings.repeats; repeat++) {
-    // A session of its own for each: what connections differ by belongs to the spread.
-    const deviceMemory = wantsDeviceMemory(benchmark, settings);
-    await using session = usesFabric(benchmark)
-      ? await openSession(world, settings, { deviceMemory })
-      : undefined;
-    const parts = { benchmark, world, session, settings };
-    if (world.rank !== 0) await runAny({ ...parts, listener: options.listener });
-    else if (!(await recorder.record(parts, repeat))) break;
+  const deviceMemory = wantsDeviceMemory(benchmark, settings);
+  const open = async () =>
+    usesFabric(benchmark) ? await openSession(world, settings, { deviceMemory }) : undefined;
+  let session = await open();
+  // A session of its own for each repeat: what connections differ by belongs to the spread.
+  const repeatedly = async (heard: (row: Row) => void) => {
+    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+      session ??= await open();
+      const row = (one: Row) => heard(settings.repeats > 1 ? { ...one, repeat } : one);
+      const recording: Listener = { starting: (next) => listener.starting(next), row };
+      await runAny({ benchmark, world, session, settings, listener: recording });
+      await session?.[Symbol.asyncDispose]();
+      session = undefined;
+    }
+  };
+  try {
+    if (world.rank !== 0) return void (await repeatedly((row) => listener.row(row)));
+    const header = headerOf({ benchmark, world, session, settings });
+    return await keepRun({ header, world, out }, (append) =>
+      repeatedly((row) => {
+        append(row);
+        listener.row(row);
+      }),
+    );
+  } finally {
+    await session?.[Symbol.asyncDispose]();
   }
-  return recorder.finish();
 }
 
 const wantsDeviceMemory = (benchmark: Benchmark, { columns }: Settings): boolean =>
   isPlanned(benchmark) &&
   columnsOf(benchmark, columns).some(({ memory }) => memory.id === 'device');
 
-/** Rank 0's file, rows and first error; on the other ranks it stays empty. */
-class Recorder {
-  readonly #options: RecordOptions;
-  readonly #rows: Row[] = [];
-  #kept: { header: RunHeader; file: RunFile } | undefined;
-  #error: unknown;
+export interface Keeping {
+  readonly header: RunHeader;
+  readonly world: World;
+  /** Default: a new file in the results folder. */
+  readonly out?: string | undefined;
+}
 
-  constructor(options: RecordOptions) {
-    this.#options = options;
+/**
+ * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * marked in the file, and handed back with the rows there were.
+ */
+export async function keepRun(
+  { header, world, out }: Keeping,
+  body: (append: (row: Row) => void) => Promise<void>,
+): Promise<Recorded> {
+  const file = new RunFile(header, { path: out });
+  const rows: Row[] = [];
+  let error: unknown;
+  try {
+    await body((row) => {
+      file.append(row);
+      rows.push(row);
+    });
+  } catch (caught) {
+    error = caught;
+    await world.fail(caught);
   }
-
-  /** False when the run has come to its end early. */
-  async record(parts: Omit<RunParts, 'listener'>, repeat: number): Promise<boolean> {
-    const { listener, settings, out, world } = this.#options;
-    const header = this.#kept?.header ?? headerOf(parts);
-    const file = this.#kept?.file ?? new RunFile(header, { path: out });
-    this.#kept = { header, file };
-    const row = (measured: Row) => {
-      const kept = settings.repeats > 1 ? { ...measured, repeat } : measured;
-      file.append(kept);
-      this.#rows.push(kept);
-      listener.row(kept);
-    };
-    try {
-      await runAny({ ...parts, listener: { starting: (next) => listener.starting(next), row } });
-      return true;
-    } catch (caught) {
-      this.#error = caught;
-      await world.fail(caught);
-      return false;
-    }
+  const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
+  const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
+  const footer = { endedAt: new Date().toISOString(), outcome, errors };
+  try {
+    file.finish(footer);
+  } catch (caught) {
+    error ??= caught;
   }
-
-  finish(): Recorded | undefined {
-    if (!this.#kept) return undefined;
-    const { header, file } = this.#kept;
-    const rows = this.#rows;
-    let error = this.#error;
-    const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
-    const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-    const footer = { endedAt: new Date().toISOString(), outcome, errors };
-    try {
-      file.finish(footer);
-    } catch (caught) {
-      error ??= caught;
-    }
-    const run: Run = { ...header, ...footer, rows };
-    return { run, path: file.path, ...(error !== undefined && { error }) };
-  }
+  const run: Run = { ...header, ...footer, rows };
+  return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
 interface RunParts extends Procedure {
@@ -154,7 +157,10 @@ function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'liste
 
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
-function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+/** What a run file says of the fabric. */
+export function fabricOf(
+  session: Pick<Session, 'fabric' | 'links'> | undefined,
+): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {

@@ -11,7 +11,7 @@ import type { World } from '../world/world.js';
 import { type Devices, openDevices } from './devices.js';
 import { requireReach } from './reachability.js';
 import { sabotageFromEnvironment } from './sabotage.js';
-import type { Settings } from './settings.js';
+import type { FabricSettings } from './settings.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
@@ -30,7 +30,7 @@ const spinsBeforeYield = 400;
 /** With `deviceMemory`, for buffers in GPU memory, too. */
 export async function openSession(
   world: World,
-  settings: Settings,
+  settings: FabricSettings,
   { deviceMemory = false }: { deviceMemory?: boolean } = {},
 ): Promise<Session> {
   const choice = await chooseFabric(world, settings);
@@ -53,18 +53,22 @@ export async function openSession(
       spinsBeforeYield: crowded ? 0 : spinsBeforeYield,
       ...(sabotage && { sabotage }),
     });
+    const device = deviceEngine(devices, engine, settings);
     return {
       world,
       fabric,
       engine,
-      device: deviceEngine(devices, engine, settings),
+      device,
       links: fabric.channels.map((channel) => ({
         nic: channel.nic,
         lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
       })),
       burstBytes: burstOf(fabric),
-      // The fabric closes the engine's buffers, also those that a failed run left in use.
-      [Symbol.asyncDispose]: () => fabric.close(),
+      // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
+      [Symbol.asyncDispose]: async () => {
+        await fabric.close();
+        if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
+      },
     };
   } catch (error) {
     await fabric.close();
@@ -75,7 +79,7 @@ export async function openSession(
 function deviceEngine(
   devices: Devices | undefined,
   staging: FabricEngine,
-  { chunkBytes }: Settings,
+  { chunkBytes }: FabricSettings,
 ): Session['device'] {
   if (devices === undefined || 'unavailable' in devices) return devices;
   return new DeviceEngine({ ...devices, staging, pieceBytes: chunkBytes ?? stagedPieceBytes });
@@ -103,7 +107,7 @@ export const preferredPacing = (provider: string): { chunkBytes: number; window:
 /** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
-  settings: Pick<Settings, 'chunkBytes' | 'window'>,
+  settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);

@@ -2,8 +2,23 @@ import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
 import type { NamedColumn } from './benchmark.js';
 
+/** What a fabric is opened with, and how plans run on it; the same on every rank. */
+export interface FabricSettings {
+  readonly chunkBytes?: number;
+  readonly window?: number;
+  readonly timeoutMs: number;
+  /** `auto` lets ranks that share cores yield at once. */
+  readonly pin: 'auto' | 'none';
+  readonly provider?: string;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn; default: all. */
+  readonly gpus?: readonly number[];
+  readonly nics?: readonly string[];
+  readonly channels?: number;
+  readonly lineRateGbps?: number;
+}
+
 /** How one benchmark is to be run; the same on every rank. */
-export interface Settings {
+export interface Settings extends FabricSettings {
   readonly minBytes: number;
   readonly maxBytes: number;
   /** Sizes double, or grow by `stepBytes` where that is set. */
@@ -19,17 +34,6 @@ export interface Settings {
   /** Default: all. */
   readonly columns?: readonly string[];
   readonly buffers?: number;
-  readonly chunkBytes?: number;
-  readonly window?: number;
-  readonly timeoutMs: number;
-  /** `auto` lets ranks that share cores yield at once. */
-  readonly pin: 'auto' | 'none';
-  readonly provider?: string;
-  /** CUDA's numbers of the GPUs that the ranks of a host take in turn; default: all. */
-  readonly gpus?: readonly number[];
-  readonly nics?: readonly string[];
-  readonly channels?: number;
-  readonly lineRateGbps?: number;
   /** What a benchmark's own options say, by their keys. */
   readonly own?: Readonly<Record<string, unknown>>;
 }

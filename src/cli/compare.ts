@@ -10,8 +10,8 @@ import {
 } from '../results/formats/comparison.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
-import { percent } from './bench-options.js';
 import { exitCode } from './failure.js';
+import { percent } from './option-parsers.js';
 import { stdoutTerminal } from './terminal.js';
 
 interface CompareOptions {

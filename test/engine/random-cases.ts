@@ -39,11 +39,3 @@ export function randomCase(random: () => number, world: number, channels: number
   const job = { world, bytes };
   return { traffic: allToAllTraffic(job), plan: (rank) => allToAll({ ...job, rank, ...common }) };
 }
-
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

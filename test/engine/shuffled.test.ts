@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { mostBytes, randomCase, seededRandom } from './random-cases.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { mostBytes, randomCase } from './random-cases.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
 const groups = 50;

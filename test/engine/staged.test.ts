@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
-import { mostBytes, randomCase, seededRandom } from './random-cases.js';
+import { mostBytes, randomCase } from './random-cases.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
 const groups = 10;

@@ -1,3 +1,4 @@
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import {
   type CopyStep,
   chunkCount,
@@ -6,8 +7,7 @@ import {
   type PostStep,
   type Step,
 } from '../../src/plan/plan.js';
-
-import { bytesToSend, randomFrom } from './source-bytes.js';
+import { bytesToSend } from './source-bytes.js';
 
 /** What a buffer holds before anything comes into it. */
 const staleByte = 0xee;
@@ -64,7 +64,7 @@ export class Interpreter {
   readonly #posted = new Map<string, Chunk[]>();
 
   constructor(plans: readonly Plan[], seed: number, iterations: number) {
-    this.#random = randomFrom(seed);
+    this.#random = seededRandom(seed);
     this.#iterations = iterations;
     this.ranks = plans.map((plan) => {
       const staged = plan.steps.some((step) => step.kind === 'copy');

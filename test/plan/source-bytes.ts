@@ -1,16 +1,5 @@
 import type { Plan } from '../../src/plan/plan.js';
 
-/** Deterministic numbers in [0, 1): the same seed gives the same schedule. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** What rank `rank` has at `offset` of what it sends: differs by rank, position and, if it is given, iteration. */
 export const sourceByte = (rank: number, offset: number, iteration = 0): number =>
   (Math.imul(rank + 1, 0x9e3779b1) ^
