@@ -13,6 +13,7 @@ export const errorCodes = [
   'LIBFABRIC_TOO_OLD',
   'MEMORY_LIMIT', // memory could not be allocated or page-locked
   'NO_PROVIDER', // no provider or NIC fits what was asked for
+  'PEER_LIBRARY', // gloo, MPI or NCCL reported an error
   'PEER_LOST', // a rank died or its connection broke
   'PORT_IN_USE',
   'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us

@@ -75,6 +75,9 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** nccl-tests' figures, GB/s of 1e9 bytes, where a row is a collective. */
+  algbwGBps: z.number().optional(),
+  busbwGBps: z.number().optional(),
   checked: z.object({ bytes: count, wrong: count }),
   perPeer: z.array(perPeerSchema).optional(),
   perRank: z.array(perRankSchema).optional(),
