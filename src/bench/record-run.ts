@@ -44,7 +44,8 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     await runAny({ benchmark, world, session, settings, listener });
     return undefined;
   }
-  return keepRun(
+  // Awaited here: the session must stay open until then.
+  return await keepRun(
     { header: headerOf(benchmark, world, session, settings), world, out: options.out },
     (append) => {
       const recording: Listener = {

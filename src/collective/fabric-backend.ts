@@ -39,11 +39,16 @@ export class FabricBackend implements Backend {
   ): Promise<FabricBackend> {
     await together(world, 'fabric open', requireLibrary);
     const session = await openSession(world, await onInterfaces(world, settings, interfaces));
-    await session.engine.prepare({
-      sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
-      targetBytes: Math.max(leastBytes, exchange.targetBytes(world.rank)),
-    });
-    return new FabricBackend(session, exchange, settings);
+    try {
+      await session.engine.prepare({
+        sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
+        targetBytes: Math.max(leastBytes, exchange.targetBytes(world.rank)),
+      });
+      return new FabricBackend(session, exchange, settings);
+    } catch (error) {
+      await session[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   get version(): string {

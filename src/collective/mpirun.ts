@@ -54,7 +54,12 @@ export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<numb
   const args = [...launcherArgs(launcher, start), start.command, ...start.args];
   const child = spawn(launcher.command, args, {
     stdio: 'inherit',
-    env: { ...process.env, WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken() },
+    env: {
+      ...process.env,
+      WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken(),
+      // mpirun gives its ranks a terminal of its own making: what is not for a terminal gets no colour.
+      ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
+    },
   });
   const pass = (signal: NodeJS.Signals) => void child.kill(signal);
   process.on('SIGINT', pass).on('SIGTERM', pass);

@@ -76,7 +76,7 @@ class PeerBackend implements Backend {
 
 function load(library: PeerLibrary): NativePeer {
   try {
-    return new (addon().Peer)(library.path);
+    return new (addon().Peer)(library.path, library.id === 'nccl' ? 'nccl' : 'shim');
   } catch (error) {
     if (!isNativeFault(error)) throw error;
     throw new Unavailable(library.unavailable(error.text));
@@ -138,5 +138,8 @@ function explained(error: unknown, library: PeerLibrary, what: string): unknown 
 /** A library that hangs while it closes is left behind: the process is about to end anyway. */
 async function letGo(native: NativePeer | undefined): Promise<void> {
   if (!native) return;
-  await Promise.race([native.close().catch(() => {}), sleep(closingMs, undefined, { ref: false })]);
+  const over = new AbortController();
+  const late = sleep(closingMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([native.close().catch(() => {}), late]);
+  over.abort();
 }

@@ -1,4 +1,5 @@
 import type { Run } from '../schema.js';
+import { formatComparison, isComparison } from './comparison.js';
 import { formatCsv } from './csv.js';
 import { formatJson } from './json.js';
 import { formatMarkdown } from './markdown.js';
@@ -12,7 +13,8 @@ export type Format = (typeof formats)[number];
 export interface FormatOptions extends TableOptions, NcclOptions {}
 
 const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
-  table: formatTable,
+  table: (run, options) =>
+    isComparison(run) ? formatComparison(run, options) : formatTable(run, options),
   markdown: formatMarkdown,
   csv: formatCsv,
   json: formatJson,
