@@ -43,7 +43,9 @@ function wrapper(names, question, answer) {
 }
 
 function inputs(root) {
-  const compilers = Object.fromEntries(shims.map(({ name, compiler }) => [name, compiler() ?? null]));
+  const compilers = Object.fromEntries(
+    shims.map(({ name, compiler }) => [name, compiler() ?? null]),
+  );
   const sources = hashOf(root, ['native/peers', 'scripts/setup/peers-build.mjs']);
   return { arch: process.arch, sources, compilers };
 }
@@ -56,7 +58,9 @@ export const peersBuild = {
     const built = Object.entries(wanted.compilers)
       .filter(([, compiler]) => compiler !== null)
       .every(([name]) => existsSync(output(root, name)));
-    return built && sameInputs(readStamp(root, 'peers'), wanted) ? undefined : 'libraries to compare with';
+    return built && sameInputs(readStamp(root, 'peers'), wanted)
+      ? undefined
+      : 'libraries to compare with';
   },
   async perform({ root, verbose }) {
     const wanted = inputs(root);

@@ -151,7 +151,9 @@ function headerOf(
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
 /** What a run file says of the fabric. */
-export function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHeader['fabric'] {
+export function fabricOf(
+  session: Pick<Session, 'fabric' | 'links'> | undefined,
+): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {

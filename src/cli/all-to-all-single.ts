@@ -6,6 +6,7 @@ import { allToAllSingle, allToAllSingleId } from '../collective/all-to-all-singl
 import { dtypes } from '../collective/dtype.js';
 import { Exchange, uniformMatrix } from '../collective/exchange.js';
 import { parseImbalance, readMatrix, zipfMatrix } from '../collective/imbalance.js';
+import { namedInterfaces } from '../collective/interfaces.js';
 import { timestamp } from '../collective/log.js';
 import { describeStart, findMpi, type MpiLauncher, startByMpi } from '../collective/mpirun.js';
 import {
@@ -20,8 +21,8 @@ import { multi } from '../plan/strategies.js';
 import type { World } from '../world/index.js';
 import { print } from './bench.js';
 import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
-import { exitCode } from './failure.js';
 import { addFabricOptions, readFabricOptions } from './fabric-options.js';
+import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
 import { bytes, parsed, positive } from './option-parsers.js';
 import { stdoutTerminal } from './terminal.js';
@@ -36,7 +37,9 @@ interface Asked {
 export function addAllToAllSingleCommand(program: Command): void {
   const command = program
     .command(allToAllSingleId)
-    .description('One uniform exchange with logs and verification, and the same by other libraries.')
+    .description(
+      'One uniform exchange with logs and verification, and the same by other libraries.',
+    )
     .option('--msg-bytes <size>', 'bytes to every rank (default: 4M)', bytes)
     .addOption(new Option('--dtype <type>', 'of the elements').choices(dtypes).default('float32'))
     .option(
@@ -98,6 +101,7 @@ async function run(asked: Asked): Promise<number> {
     preflight: () => {
       checkRequest(request);
       checkWorld(localRanks, request.backends);
+      namedInterfaces(process.env, show.iface);
     },
     launch: mpi && (() => launch(mpi, asked, localRanks)),
     work: (world) => workOf(asked, world),
@@ -113,11 +117,13 @@ function localRanksOf({ request, show }: Asked): number {
     : defaultRanks;
 }
 
-function launch(mpi: MpiLauncher, { settings, show }: Asked, ranks: number): Promise<number> {
+async function launch(mpi: MpiLauncher, { settings, show }: Asked, ranks: number) {
   const [, script = '', ...args] = process.argv;
   const start = { ranks, pin: settings.pin, command: process.execPath, args: [script, ...args] };
   if (!show.quiet) process.stderr.write(`weft: ${describeStart(mpi, start)}\n`);
-  return startByMpi(mpi, start);
+  const code = await startByMpi(mpi, start);
+  // Of a rank that was killed mpirun makes a code of its own.
+  return Object.values<number>(exitCode).includes(code) ? code : exitCode.failed;
 }
 
 async function workOf({ request, settings, show }: Asked, world: World): Promise<number> {

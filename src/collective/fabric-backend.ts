@@ -60,8 +60,12 @@ export class FabricBackend implements Backend {
     return { input: this.session.engine.source, output: this.session.engine.target };
   }
 
-  /** The copy of the rank's own block comes first and counts: it does not overlap with the exchange. */
+  /**
+   * The copy of the rank's own block comes first and counts: it does not overlap with the exchange. All ranks copy at
+   * the same time, as they would inside it.
+   */
   async exchange(): Promise<number> {
+    await this.session.world.barrier('own blocks');
     const copied = await this.#copyOwn();
     const [nanoseconds] = await this.session.engine.run(this.#plan, { iterations: 1 });
     return copied + nanoseconds!;
@@ -76,13 +80,7 @@ export class FabricBackend implements Backend {
     const own = this.#exchange.incoming(rank)[rank]!;
     if (own.bytes === 0) return 0;
     const { input, output } = this.tensors;
-    return addon().copyBlock(
-      input.native,
-      output.native,
-      own.sourceOffset,
-      own.offset,
-      own.bytes,
-    );
+    return addon().copyBlock(input.native, output.native, own.sourceOffset, own.offset, own.bytes);
   }
 }
 

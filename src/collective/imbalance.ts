@@ -9,7 +9,7 @@ export function parseImbalance(text: string): number {
   const match = /^zipf:(.*)$/.exec(text.trim());
   const exponent = match ? Number(match[1]) : Number.NaN;
   if (match?.[1]?.trim() && Number.isFinite(exponent) && exponent >= 0) return exponent;
-  throw new WeftError('BAD_USAGE', `--imbalance ${text} is not understood`, {
+  throw new WeftError('BAD_USAGE', `"${text}" is no imbalance`, {
     hint: 'Write zipf:S with S from 0 (even) up; zipf:1.2 resembles the load of experts.',
   });
 }
@@ -38,7 +38,7 @@ export function zipfMatrix(
 const shape = 'It has a line per rank, and in it the bytes to each rank, with commas between them.';
 
 const bad = (path: string, what: string, hint = shape): WeftError =>
-  new WeftError('BAD_FILE', `${path}: ${what}`, { hint });
+  new WeftError('BAD_USAGE', `${path}: ${what}`, { hint });
 
 /** Reads bytes from each rank to each rank; sizes may have K, M or G. Empty lines and `#` lines are left out. */
 export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
@@ -46,7 +46,7 @@ export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new WeftError('BAD_FILE', `the matrix ${path} cannot be read`, { hint: shape, cause });
+    throw new WeftError('BAD_USAGE', `the matrix ${path} cannot be read`, { hint: shape, cause });
   }
   return parseMatrix(text, path, dtype);
 }
@@ -66,7 +66,11 @@ export function parseMatrix(text: string, path: string, dtype: Dtype): ByteMatri
     throw bad(path, `the matrix is not square: ${what}`);
   }
   if (rows.every((row) => row.every((bytes) => bytes === 0))) {
-    throw bad(path, 'every entry is 0: there is nothing to exchange', 'Give at least one pair bytes.');
+    throw bad(
+      path,
+      'every entry is 0: there is nothing to exchange',
+      'Give at least one pair bytes.',
+    );
   }
   return rows;
 }

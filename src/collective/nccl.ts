@@ -47,7 +47,8 @@ export async function openNccl(job: BackendJob): Promise<Backend> {
     unavailable: notLoaded,
     hint: (reason) => {
       if (/duplicate gpu/i.test(reason)) return shared;
-      if (/out of memory/i.test(reason)) return 'Use smaller messages: both tensors lie on the GPU.';
+      if (/out of memory/i.test(reason))
+        return 'Use smaller messages: both tensors lie on the GPU.';
       return 'Run again with NCCL_DEBUG=INFO to see what NCCL says.';
     },
   });

@@ -24,7 +24,7 @@ export function parseBackends(text: string): BackendId[] {
   const names = text.split(',').map((name) => name.trim().toLowerCase());
   const unknown = names.filter((name) => !backendIds.includes(name as BackendId));
   if (unknown.length > 0) {
-    throw new WeftError('BAD_USAGE', `there is no backend "${unknown.join(', ')}"`, {
+    throw new WeftError('BAD_USAGE', `there is no backend ${unknown.join(', ') || '""'}`, {
       hint: `There are ${backendIds.join(', ')}; several with commas between them.`,
     });
   }

@@ -61,18 +61,13 @@ export function rowOfExchange(row: ExchangeRow): Row {
   });
   const verified = parts.flatMap((part) => part.verified);
   const checked = addChecked(verified);
-  const failure =
-    checked.wrong > 0 ? describe(verified) : isTooGood(figures) ? tooGood : undefined;
+  const failure = checked.wrong > 0 ? describe(verified) : isTooGood(figures) ? tooGood : undefined;
   return measuredRow({
     column: id,
     bytes,
     samples,
     figures,
-    nccl: ncclExchange(
-      exchange.busiestBytes(true),
-      exchange.busiestBytes(false),
-      meanNanoseconds,
-    ),
+    nccl: ncclExchange(exchange.busiestBytes(true), exchange.busiestBytes(false), meanNanoseconds),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     labels: { memory: row.memory },
     ...(failure !== undefined && { failure }),

@@ -16,7 +16,9 @@ export function formatComparison(run: Run, options: TableOptions = {}): string {
   const measured = run.rows.filter((row) => row.nanoseconds !== null);
   const best = Math.min(...measured.map((row) => row.nanoseconds!.p50));
   const cells = measured.map((row) => cellsOf(row, best));
-  const widths = heads.map((head, i) => Math.max(head.length, ...cells.map((line) => line[i]!.length)));
+  const widths = heads.map((head, i) =>
+    Math.max(head.length, ...cells.map((line) => line[i]!.length)),
+  );
   const line = (texts: readonly string[]) =>
     texts
       .map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
@@ -25,7 +27,9 @@ export function formatComparison(run: Run, options: TableOptions = {}): string {
   const table = [
     paint('bold', line(heads)),
     (unicode ? '─' : '-').repeat(line(heads).length),
-    ...cells.map((texts, i) => (measured[i]!.outcome === 'failed' ? paint('red', line(texts)) : line(texts))),
+    ...cells.map((texts, i) =>
+      measured[i]!.outcome === 'failed' ? paint('red', line(texts)) : line(texts),
+    ),
   ];
   const wrapped = (text: string) => wrap(text, width);
   const about = [describeRun(run, unicode ? ' · ' : ' - '), ...traffic(run)].flatMap(wrapped);
