@@ -25,6 +25,8 @@ export interface Settings extends FabricSettings {
   /** Default: as many as `budgetMs` allows. */
   readonly iterations?: number;
   readonly warmup: number;
+  /** How often everything is measured, each time on new connections. */
+  readonly repeats: number;
   readonly budgetMs: number;
   readonly check: boolean;
   /** Default: all. */
@@ -36,6 +38,7 @@ export interface Settings extends FabricSettings {
 
 export const defaultSettings = {
   warmup: 2,
+  repeats: 1,
   budgetMs: 500,
   check: true,
   timeoutMs: 60_000,

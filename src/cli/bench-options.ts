@@ -57,6 +57,12 @@ export function addBenchOptions(command: Command, { sizes, options = [] }: Bench
       positive,
     )
     .option('-w, --warmup <count>', 'iterations before timing', natural, defaultSettings.warmup)
+    .option(
+      '--repeats <count>',
+      'measure everything so often, on new connections, for compare',
+      positive,
+      defaultSettings.repeats,
+    )
     .option('--budget-ms <ms>', 'time per row', positive, defaultSettings.budgetMs)
     .addOption(
       new Option('-c, --check <0|1>', 'verify every byte').choices(['0', '1']).default('1'),
@@ -95,6 +101,7 @@ const rawSchema = z.object({
   stepBytes: z.number().optional(),
   iters: z.number().optional(),
   warmup: z.number(),
+  repeats: z.number(),
   budgetMs: z.number(),
   check: z.enum(['0', '1']),
   columns: z.array(z.string()).optional(),

@@ -37,6 +37,10 @@ export const natural = number(
   'a whole number, 0 or more',
   (value) => Number.isSafeInteger(value) && value >= 0,
 );
+export const percent = number(
+  'a number of percent, 0 or more',
+  (value) => Number.isFinite(value) && value >= 0,
+);
 export const rate = number('a number above 0', (value) => Number.isFinite(value) && value > 0);
 export const factor = number('a number above 1', (value) => Number.isFinite(value) && value > 1);
 export const names = parsed((text) => {

@@ -28,6 +28,7 @@ export interface MeasuredRow extends RowSubject {
   readonly failure?: string;
   readonly mops?: number;
   readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
+  readonly resent?: number;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -81,6 +82,7 @@ export function measuredRow(row: MeasuredRow): Row {
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
     ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
+    ...(row.resent !== undefined && { resent: row.resent }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

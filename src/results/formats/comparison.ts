@@ -1,80 +1,105 @@
-import { formatBytes, formatBytesRounded, formatNanoseconds } from '../../measure/units.js';
-import type { Row, Run } from '../schema.js';
-import { describeRun, noisyMark, notesOf } from './notes.js';
-import type { TableOptions } from './table.js';
-import { painter, wrap } from './text.js';
+import { formatBytes, formatNanoseconds } from '../../measure/units.js';
+import {
+  type Change,
+  type ComparedRow,
+  type Comparison,
+  changes,
+  fewestBlocks,
+} from '../compare/compare.js';
+import { alignedTable, escapedMarkdown, markdownTable, type PlainTable } from './plain-table.js';
+import { type Ink, painter } from './text.js';
 
-/** Whether a run's rows are different libraries doing one thing, to be compared line by line. */
-export const isComparison = (run: Run): boolean => Array.isArray(run.settings.backends);
+export const comparisonFormats = ['table', 'markdown', 'json'] as const;
+export type ComparisonFormat = (typeof comparisonFormats)[number];
 
-const heads = ['Backend', 'Mean ms', 'Median ms', 'Min ms', 'algbw GB/s', 'busbw GB/s', 'x best'];
+interface Look {
+  readonly color?: boolean;
+  /** Also the rows that are the same. */
+  readonly all?: boolean;
+}
 
-/** One line per backend: its time, nccl-tests' figures, and its median over that of the fastest. */
-export function formatComparison(run: Run, options: TableOptions = {}): string {
-  const { width = 80, color = false, unicode = true } = options;
+export function formatComparison(
+  comparison: Comparison,
+  format: ComparisonFormat,
+  look: Look = {},
+): string {
+  if (format === 'json') return `${JSON.stringify(comparison, null, 2)}\n`;
+  return format === 'markdown' ? asMarkdown(comparison, look) : asTable(comparison, look);
+}
+
+const inkOf: Partial<Record<Change, Ink>> = { slower: 'red', 'broken in B': 'red', faster: 'bold' };
+
+function asTable(comparison: Comparison, { color = false, all = false }: Look): string {
   const paint = painter(color);
-  const measured = run.rows.filter((row) => row.nanoseconds !== null);
-  const best = Math.min(...measured.map((row) => row.nanoseconds!.p50));
-  const cells = measured.map((row) => cellsOf(row, best));
-  const widths = heads.map((head, i) =>
-    Math.max(head.length, ...cells.map((line) => line[i]!.length)),
-  );
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd();
-  const table = [
-    paint('bold', line(heads)),
-    (unicode ? '─' : '-').repeat(line(heads).length),
-    ...cells.map((texts, i) =>
-      measured[i]!.outcome === 'failed' ? paint('red', line(texts)) : line(texts),
-    ),
-  ];
-  const wrapped = (text: string) => wrap(text, width);
-  const about = [describeRun(run, unicode ? ' · ' : ' - '), ...traffic(run)].flatMap(wrapped);
-  const notes = notesOf(run).flatMap(({ text }) => wrapped(text));
-  const parts = measured.length === 0 ? [about, notes] : [about, table, notes];
-  return `${parts.map((part) => part.join('\n')).join('\n\n')}\n`;
-}
-
-function cellsOf(row: Row, best: number): string[] {
-  const { mean, p50, min } = row.nanoseconds!;
-  const ms = (nanoseconds: number) => (nanoseconds / 1e6).toFixed(3);
-  const figure = (value: number | undefined) => value?.toFixed(2) ?? '-';
-  return [
-    `${row.column}${row.noisy ? noisyMark : ''}`,
-    ...[mean, p50, min].map(ms),
-    figure(row.algbwGBps),
-    figure(row.busbwGBps),
-    (p50 / best).toFixed(2),
-  ];
-}
-
-const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.map(Number) : []);
-const mostRanksShown = 8;
-
-/** What was exchanged, what each rank sent and received where that differs, and the best the links allow. */
-function traffic({ settings, world }: Run): string[] {
-  const { dtype, iterations, boundNanoseconds, versions } = settings;
-  const sends = numbers(settings.sendBytes);
-  const receives = numbers(settings.receiveBytes);
-  const what =
-    sends.length === 0
-      ? `${formatBytes(Number(settings.msgBytes))} to every rank`
-      : 'blocks of different sizes';
-  const bound =
-    typeof boundNanoseconds === 'number'
-      ? `bound: ${formatNanoseconds(boundNanoseconds)}`
-      : 'bound: not known without line rates (--line-rate)';
-  const ranks = sends.slice(0, mostRanksShown).map((bytes, rank) => {
-    const [out, into] = [bytes, receives[rank]!].map(formatBytesRounded);
-    return `rank ${rank} sends ${out}, receives ${into}`;
+  const shown = shownRows(comparison, all);
+  const [head = '', ...lines] = alignedTable(tableOf(shown));
+  const painted = lines.map((line, i) => {
+    const ink = inkOf[shown[i]!.change];
+    return ink ? paint(ink, line) : line;
   });
-  const more = sends.length > ranks.length ? [`${world.ranks - ranks.length} ranks more`] : [];
-  return [
-    `${what}, ${dtype}, ${iterations} ${iterations === 1 ? 'exchange' : 'exchanges'} each; ${Object.values(versions ?? {}).join(', ')}`,
-    ...(ranks.length === 0 ? [] : [`${[...ranks, ...more].join('; ')}; ${bound}`]),
-    ...(ranks.length === 0 && typeof boundNanoseconds === 'number' ? [bound] : []),
+  const table = shown.length === 0 ? [] : [head, ...painted, ''];
+  return `${[paint('bold', answerOf(comparison)), '', ...table, ...notesOf(comparison)].join('\n')}\n`;
+}
+
+function asMarkdown(comparison: Comparison, { all = false }: Look): string {
+  const { heads, lines, left } = tableOf(shownRows(comparison, all));
+  const cells = lines.map((line) => line.map(escapedMarkdown));
+  const table =
+    lines.length === 0 ? [] : [...markdownTable({ heads, lines: cells, left: left ?? [] }), ''];
+  const notes = notesOf(comparison).map((note) => `- ${escapedMarkdown(note)}`);
+  return `${[`**${escapedMarkdown(answerOf(comparison))}**`, '', ...table, ...notes].join('\n')}\n`;
+}
+
+const shownRows = ({ rows }: Comparison, all: boolean): ComparedRow[] =>
+  rows.filter((row) => all || row.change !== 'same');
+
+/** The answer in a line: how many rows, and which way. */
+export function answerOf({ benchmark, rows }: Comparison): string {
+  const count = (change: Change) => rows.filter((row) => row.change === change).length;
+  const parts = changes
+    .map((change) => ({ change, rows: count(change) }))
+    .filter((part) => part.rows > 0)
+    .map((part) => `${part.rows} ${part.change}`);
+  return `${benchmark}, B against A: ${parts.join(', ') || 'no rows'}`;
+}
+
+function tableOf(rows: readonly ComparedRow[]): PlainTable {
+  return {
+    heads: ['Row', 'Size', 'A', 'B', 'Time', 'p', 'B is'],
+    left: [0, 6],
+    lines: rows.map((row) => [
+      nameOf(row.row),
+      row.row.bytes === null ? '-' : formatBytes(row.row.bytes),
+      timeText(row.nanosecondsA),
+      timeText(row.nanosecondsB),
+      row.effect === null ? '-' : percentText(row.effect),
+      row.p === null ? '-' : pText(row.p),
+      row.reason === undefined ? row.change : `${row.change} (${row.reason})`,
+    ]),
+  };
+}
+
+const timeText = (nanoseconds: number | null) =>
+  nanoseconds === null ? '-' : formatNanoseconds(nanoseconds);
+const percentText = (effect: number) => `${effect < 0 ? '' : '+'}${(effect * 100).toFixed(1)} %`;
+const pText = (p: number) => (p < 0.001 ? '<0.001' : p.toFixed(3));
+
+function nameOf({ column, labels }: ComparedRow['row']): string {
+  const { from, to, rail, grid, block } = labels;
+  const parts = [
+    ...(from === undefined ? [] : [`${from}→${to}`]),
+    ...(rail === undefined ? [] : [rail]),
+    ...(grid === undefined ? [] : [`${grid}x${block}`]),
   ];
+  return [column, ...parts].join(' ');
+}
+
+function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
+  const percent = `${Number((tolerance * 100).toFixed(2))} %`;
+  const how =
+    method === 'repeats'
+      ? `${blocks[0]} against ${blocks[1]} repeats, permuted; a row differs by more than ${percent} or is the same`
+      : `too few repeats to know how runs differ by themselves, so only differences above ${percent} are judged; ` +
+        `measure both with --repeats ${fewestBlocks}, or give ${fewestBlocks} runs a side, to see smaller ones`;
+  return [...warnings.map((warning) => `not the same set-up: ${warning}`), how];
 }
