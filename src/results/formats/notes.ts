@@ -21,14 +21,15 @@ export function markOf(row: Row): string {
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
   const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const library = fabric.version === null ? '' : `libfabric ${fabric.version}`;
-  const provider = fabric.provider ?? 'no fabric';
+  const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
+  if (fabric.provider === null) return [benchmark, ranks].join(separator);
+  const library = fabric.version === null ? '' : ` (libfabric ${fabric.version})`;
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
   return [
     benchmark,
-    library === '' ? provider : `${provider} (${library})`,
-    `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+    `${fabric.provider}${library}`,
+    ranks,
     `${plural(fabric.channels.length, 'channel')}${rate}`,
   ].join(separator);
 }
