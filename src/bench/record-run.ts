@@ -110,6 +110,7 @@ function headerOf(benchmark: Benchmark, session: Session, settings: Settings): R
         chunkBytes: benchmark.wholeMessages ? null : pacing.chunkBytes,
         window: pacing.window,
         windowReduced: pacing.reduced,
+        ...(session.leftOutNics.length > 0 && { nicsLeftOut: session.leftOutNics }),
         authenticated: world.authenticated,
       }),
     ),

@@ -19,12 +19,14 @@ export interface Session extends AsyncDisposable {
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOutNics: readonly string[];
 }
 
 const spinsBeforeYield = 400;
 
 export async function openSession(world: World, settings: Settings): Promise<Session> {
-  const choice = await chooseFabric(world, settings);
+  const { leftOut = [], ...choice } = await chooseFabric(world, settings);
   const fabric = await openFabric({ ...choice, peersExpected: world.size });
   try {
     await connectFabric(world, fabric);
@@ -47,6 +49,7 @@ export async function openSession(world: World, settings: Settings): Promise<Ses
         lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
       })),
       burstBytes: burstOf(fabric),
+      leftOutNics: leftOut,
       // The fabric closes the engine's buffers, also those that a failed run left in use.
       [Symbol.asyncDispose]: () => fabric.close(),
     };

@@ -67,6 +67,13 @@ const names = parsed((text) => {
   return list;
 });
 
+const gpuNumbers = parsed((text) => {
+  const list = text.split(',').map((part) => part.trim());
+  if (list.some((part) => !/^\d{1,4}$/.test(part)))
+    throw new Error('It must be numbers with commas between them: 0,2.');
+  return list.map(Number);
+});
+
 /** Options of every benchmark. `sizes` are its defaults. */
 export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Command {
   addShowOptions(command);
@@ -111,6 +118,7 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
       new Option('--pin <how>', 'ranks to cores').choices(['auto', 'none']).default('auto'),
     )
     .option('--provider <name>', 'efa, verbs, shm, tcp, net, … (default: the best there is)')
+    .option('--gpu <numbers>', 'GPUs that local ranks take in turn (default: all)', gpuNumbers)
     .option('--nics <names>', 'interfaces or RDMA devices, one channel each', names)
     .option('--channels <count>', 'endpoints per rank (default: one per NIC)', positive)
     .option('--line-rate <gbps>', 'of each channel, where it cannot be read', rate);
@@ -154,6 +162,7 @@ const rawSchema = z.object({
   timeout: z.number(),
   pin: z.enum(['auto', 'none']),
   provider: z.string().optional(),
+  gpu: z.array(z.number()).optional(),
   nics: z.array(z.string()).optional(),
   channels: z.number().optional(),
   lineRate: z.number().optional(),
@@ -175,7 +184,7 @@ export const readShow = (raw: unknown): ShowOptions => showSchema.parse(raw);
 
 /** What the command line says, in the words of the rooms below. */
 export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): BenchOptions {
-  const { iters, check, chunk, timeout, lineRate, ...rest } = rawSchema.parse(raw);
+  const { iters, check, chunk, timeout, lineRate, gpu, ...rest } = rawSchema.parse(raw);
   const settings: Settings = {
     ...rest,
     // One bound alone moves the other out of its way.
@@ -187,6 +196,7 @@ export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): Bench
     ...(iters !== undefined && { iterations: iters }),
     ...(chunk !== undefined && { chunkBytes: chunk }),
     ...(lineRate !== undefined && { lineRateGbps: lineRate }),
+    ...(gpu !== undefined && { gpus: gpu }),
   };
   return { settings, show: readShow(raw) };
 }

@@ -37,6 +37,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
       show,
       preflight: () => preflight(settings),
       pin: settings.pin,
+      gpus: settings.gpus,
       timeoutMs: settings.timeoutMs,
       work: (world) => measureAndPrint(benchmark, world, settings, show),
     });

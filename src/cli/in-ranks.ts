@@ -9,12 +9,15 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
+import { pinUnderLauncher } from '../world/pinning.js';
 import { defaultRanks, type ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
   readonly pin: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
+  readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
@@ -35,13 +38,14 @@ export async function inRanks(job: RankJob): Promise<number> {
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
-async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
+async function startLocal({ show, pin, gpus, preflight }: RankJob): Promise<number> {
   preflight();
   const started = await spawnRanks({
     ranks: show.ranks ?? defaultRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
+    ...(gpus && { gpus }),
     prefix: show.verbose,
   });
   return conclude(await started.done);
@@ -62,12 +66,13 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
 }
 
 async function joinAndWork(
-  { show, timeoutMs, work }: RankJob,
-  { launcher, rank }: Identity,
+  { show, pin, gpus, timeoutMs, work }: RankJob,
+  { launcher, rank, localRank, localSize }: Identity,
 ): Promise<number> {
   const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
+    if (launcher !== 'local') pinUnderLauncher({ pin, gpus, localRank, localRanks: localSize });
     world = await openWorld({
       timeoutMs,
       ...(ranks !== undefined && { ranks }),

@@ -40,7 +40,7 @@ const bitsPerByte = 8;
 /** hwloc gives GB/s in one direction, and 0 for what it does not know. */
 export function linkGbpsOf(gigabytesPerSecond: string | undefined): number | undefined {
   const value = Number(gigabytesPerSecond ?? 0);
-  return Number.isFinite(value) && value > 0 ? value * bitsPerByte : undefined;
+  return Number.isFinite(value) && value > 0 ? Number((value * bitsPerByte).toFixed(3)) : undefined;
 }
 
 interface SystemDevice {

@@ -18,7 +18,7 @@ export function readHwlocFile(path: string): Topology {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new WeftError('BAD_FILE', `${path} cannot be read: ${why}`, {
+    throw new WeftError('BAD_USAGE', `${path} cannot be read: ${why}`, {
       hint: 'Give the path of a file made by `lstopo --of xml FILE`.',
       cause,
     });
@@ -32,7 +32,7 @@ export function parseHwloc(text: string, from: string): Topology {
   const machine = root.children.find((child) => child.name === 'object');
   if (root.name !== 'topology' || machine?.attributes.get('type') === undefined) {
     throw new WeftError(
-      'BAD_FILE',
+      'BAD_USAGE',
       `${from} is XML, but not of hwloc: it begins with <${root.name}>`,
       {
         hint: 'Give a file made by `lstopo --of xml FILE`. NCCL’s topology files are something else.',

@@ -10,7 +10,8 @@ export interface FoundMachine {
 }
 
 /** Says what each thing found is, in the order of the addresses: the same machine always gives the same tree. */
-export function makeTopology({ numaNodes, roots }: FoundMachine): Topology {
+export function makeTopology({ numaNodes, roots: asFound }: FoundMachine): Topology {
+  const roots = asFound.map((found) => onSoleNode(found, numaNodes));
   const byAddress = new Map(devicesOf(roots).map((device) => [device.pci, device]));
   const devices = [...byAddress.values()].sort((a, b) => comparePci(a.pci, b.pci));
   const efaRateGbps = publishedEfaRateGbps(devices);
@@ -28,6 +29,16 @@ export function makeTopology({ numaNodes, roots }: FoundMachine): Topology {
     gpus,
     nics,
   };
+}
+
+/** Firmware that tells no node of a device leaves no doubt where there is one only. */
+function onSoleNode(found: Found, numaNodes: readonly NumaNode[]): Found {
+  const [sole, ...more] = numaNodes.filter(({ cores }) => cores.length > 0);
+  if (sole === undefined || more.length > 0) return found;
+  const numaNode = found.numaNode ?? sole.node;
+  return isBridge(found)
+    ? { ...found, numaNode, children: found.children.map((child) => onSoleNode(child, numaNodes)) }
+    : { ...found, numaNode };
 }
 
 const devicesOf = (roots: readonly Found[]): FoundDevice[] =>

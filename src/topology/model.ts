@@ -18,8 +18,11 @@ export interface Bridge {
   readonly children: readonly TreeNode[];
 }
 
-/** What only the GPU's driver tells. */
+/** What only CUDA's driver tells of a GPU. */
 export interface GpuFacts {
+  /** CUDA's number for it in this process, which `--gpu` takes. */
+  readonly cuda: number;
+  readonly pci: string;
   readonly name: string;
   /** `9.0` */
   readonly computeCapability: string;
@@ -28,8 +31,8 @@ export interface GpuFacts {
   readonly dmabuf: boolean;
   /** Its memory can be opened by another process. */
   readonly ipc: boolean;
-  /** PCI addresses of the GPUs it can read and write directly. */
-  readonly peers: readonly string[];
+  /** CUDA's numbers of the GPUs it can read and write directly. */
+  readonly peers: readonly number[];
 }
 
 export interface Gpu {
@@ -84,6 +87,6 @@ export interface Topology {
 export const deepestTree = 256;
 
 export const tooDeep = (from: string): WeftError =>
-  new WeftError('BAD_FILE', `${from}: nested more than ${deepestTree} deep`, {
+  new WeftError('BAD_USAGE', `${from}: nested more than ${deepestTree} deep`, {
     hint: 'No machine is. Export it again: lstopo --of xml FILE.',
   });

@@ -136,7 +136,7 @@ function linkGbpsOf(directory: string): number | undefined {
   if (!(lanes > 0) || lanes > 32 || speeds.length === 0) return undefined;
   const speed = Math.min(...speeds);
   const encoding = encodings.find(({ upToGigatransfers }) => speed <= upToGigatransfers)!;
-  return speed * lanes * encoding.share;
+  return Number((speed * lanes * encoding.share).toFixed(3));
 }
 
 function readNumaNodes(sysfs: string): NumaNode[] {

@@ -1,7 +1,9 @@
 import { WeftError } from '../errors.js';
 import type { FabricOptions } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
-import { isOffered } from '../fabric/providers.js';
+import { isOffered, offeredNics } from '../fabric/providers.js';
+import { agreeOnGpuRails, type GpuRailReport, reportGpuRails } from './gpu-rails.js';
+import { readMachine } from './machine.js';
 import { brokenRails, commonRails, type RailReport, reportRails } from './rails.js';
 import type { World } from './world.js';
 
@@ -10,6 +12,14 @@ export interface FabricWish {
   readonly provider?: string;
   readonly nics?: readonly string[];
   readonly channels?: number;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn. */
+  readonly gpus?: readonly number[];
+}
+
+/** What to open. */
+export interface FabricChoice extends FabricOptions {
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOut?: readonly string[];
 }
 
 const rdma = ['efa', 'verbs'];
@@ -23,9 +33,10 @@ export function onOneHost({ members }: Pick<World, 'members'>): boolean {
 
 /**
  * The provider and NICs this rank opens; every rank calls it. RDMA where every rank has it, else shm on one host,
- * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common.
+ * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common; with RDMA and GPUs to
+ * the k-th of the NICs nearest its GPU.
  */
-export async function chooseFabric(world: World, wish: FabricWish): Promise<FabricOptions> {
+export async function chooseFabric(world: World, wish: FabricWish): Promise<FabricChoice> {
   const provider = wish.provider ?? (await chooseProvider(world));
   if (provider === 'shm' && !onOneHost(world)) {
     const hint = 'Leave --provider out, or use tcp. Network namespaces count as hosts.';
@@ -35,8 +46,37 @@ export async function chooseFabric(world: World, wish: FabricWish): Promise<Fabr
     );
   }
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
-  const nics = wish.nics ?? (await chooseNics(world, provider));
+  if (wish.nics) return { provider, ...channels, nics: wish.nics };
+  if (isRdma(provider))
+    return { provider, ...channels, ...(await nicsNearGpu(world, provider, wish)) };
+  const nics = await chooseNics(world, provider);
   return { provider, ...channels, ...(nics && { nics }) };
+}
+
+const isRdma = (provider: string): boolean => rdma.includes(provider.split(';')[0]!);
+
+/** Nothing, which means every NIC, unless every rank has a GPU with NICs. */
+async function nicsNearGpu(
+  world: World,
+  provider: string,
+  { gpus }: FabricWish,
+): Promise<Pick<FabricChoice, 'nics' | 'leftOut'>> {
+  const mine = reportGpuRails(readMachine(), {
+    ...localPlace(world),
+    gpus,
+    offered: offeredNics(provider),
+  });
+  const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
+  return agreeOnGpuRails(everyones, world) ?? {};
+}
+
+/** Ranks of this host, in the order of their numbers there. */
+function localPlace({ members, rank }: World): { localRank: number; localRanks: number } {
+  const self = members[rank]!;
+  const here = members.filter(
+    ({ bootId, netns }) => bootId === self.bootId && netns === self.netns,
+  );
+  return { localRank: self.localRank, localRanks: here.length };
 }
 
 async function chooseProvider(world: World): Promise<string> {
@@ -46,9 +86,7 @@ async function chooseProvider(world: World): Promise<string> {
 }
 
 async function chooseNics(world: World, provider: string): Promise<string[] | undefined> {
-  if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) {
-    return undefined;
-  }
+  if (provider === 'shm' || onOneHost(world)) return undefined;
   const reports = await world.allgather<RailReport>('rails', reportRails(listNics()));
   await refuseBrokenRails(world, reports);
   const everyones = reports.map((report) => report.rails);
