@@ -104,11 +104,12 @@ function branchesOf(nodes: readonly TreeNode[], view: View): Branch[] {
 }
 
 /** Where paths part: ports of a switch and bridges to one device are passed over. Host bridges stay. */
-function direct(node: TreeNode, { matters }: View): TreeNode {
+function direct(node: TreeNode, view: View): TreeNode {
   if (!isBridge(node) || node.host) return node;
-  const [only, ...more] = node.children.filter(matters);
-  if (only === undefined || more.length > 0 || only.kind === 'bridge') return node;
-  return only;
+  const [only, ...more] = node.children.filter(view.matters);
+  if (only === undefined || more.length > 0) return node;
+  const end = direct(only, view);
+  return isBridge(end) ? node : end;
 }
 
 /** Devices below that are not drawn, and not below a bridge that is: it tells of its own. */

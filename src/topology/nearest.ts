@@ -65,7 +65,8 @@ export function assignNics(
     for (const [i, gpu] of gpus.entries()) found.set(gpu, { gpu, nics: shares[i]!, nearness });
     for (const nic of shares.flat()) taken.add(nic);
   };
-  const waiting = (gpus: readonly Gpu[]) => gpus.filter((gpu) => !found.has(gpu));
+  const waiting = (gpus: readonly Gpu[]) =>
+    gpus.filter((gpu) => !found.has(gpu)).sort((a, b) => a.index - b.index);
 
   const descend = (nodes: readonly TreeNode[]): { gpus: Gpu[]; near: TreeNic[] } => {
     const below = nodes.map((node) => {
