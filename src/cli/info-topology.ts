@@ -30,7 +30,7 @@ export function gpusJson(map: MachineMap) {
       bridge: nearness.by === 'bridge' ? nearness.bridge.address : null,
       linkGbps: gpu.linkGbps ?? null,
       name: facts?.name ?? gpu.model ?? null,
-      cuda: facts?.cuda ?? null,
+      cuda: facts?.index ?? null,
       computeCapability: facts?.computeCapability ?? null,
       memoryBytes: facts?.memoryBytes ?? null,
       dmabuf: facts?.dmabuf ?? null,
@@ -62,10 +62,10 @@ export const gpuLines = (map: MachineMap): string[] =>
     return [...parts, ...(facts ? abilities(facts) : [])].join('  ');
   });
 
-function abilities({ cuda, computeCapability, memoryBytes, dmabuf, ipc, peers }: GpuFacts) {
+function abilities({ index, computeCapability, memoryBytes, dmabuf, ipc, peers }: GpuFacts) {
   const can = (able: boolean, what: string) => (able ? what : `no ${what}`);
   return [
-    `CUDA ${cuda}`,
+    `CUDA ${index}`,
     `compute ${computeCapability}`,
     formatBytesRounded(memoryBytes),
     can(dmabuf, 'DMABUF'),
@@ -83,9 +83,13 @@ export function mapText(
   const width = Math.min(100, terminal.width);
   const { usable, skipped } = usableNics(topology);
   const table = nicTable(assignNics(topology, usable), railNics(topology), { width });
+  const rates =
+    topology.ratesOf === undefined
+      ? []
+      : [`Rates of EFA devices are those published for ${topology.ratesOf}.`];
   const left = skipped.map(({ name, reason }) => `${name} is left out: ${reason}`);
   const drawing = drawTopology(topology, { width, unicode: terminal.unicode });
-  return [drawing, table, left]
+  return [drawing, table, [...rates, ...left]]
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');

@@ -2,7 +2,7 @@ import { describeOther, isEfa, isInfiniBand, isNamelessMellanox, roleOf } from '
 import { type Found, type FoundBridge, type FoundDevice, isBridge } from './found.js';
 import type { Gpu, NumaNode, Topology, TreeNic, TreeNode } from './model.js';
 import { busOf, comparePci } from './pci-address.js';
-import { publishedEfaRateGbps } from './published-rates.js';
+import { publishedEfaRate } from './published-rates.js';
 
 export interface FoundMachine {
   readonly numaNodes: readonly NumaNode[];
@@ -14,12 +14,12 @@ export function makeTopology({ numaNodes, roots: asFound }: FoundMachine): Topol
   const roots = asFound.map((found) => onSoleNode(found, numaNodes));
   const byAddress = new Map(devicesOf(roots).map((device) => [device.pci, device]));
   const devices = [...byAddress.values()].sort((a, b) => comparePci(a.pci, b.pci));
-  const efaRateGbps = publishedEfaRateGbps(devices);
+  const published = publishedEfaRate(devices.filter((one) => !isEfa(one) || !tellsRate(one)));
   const cards = devices.filter((one) => roleOf(one) === 'nic' && one.virtualOf === undefined);
   const gpus = devices.filter((one) => roleOf(one) === 'gpu').map(gpuOf);
   const nics = devices
     .filter((one) => roleOf(one) === 'nic')
-    .map((one) => nicOf(one, cards, efaRateGbps));
+    .map((one) => nicOf(one, cards, published?.rateGbps));
   const named = new Map<string, Gpu | TreeNic>(
     [...gpus, ...nics].map((device) => [device.pci, device]),
   );
@@ -28,6 +28,7 @@ export function makeTopology({ numaNodes, roots: asFound }: FoundMachine): Topol
     roots: nodesOf(roots, named),
     gpus,
     nics,
+    ...(published && { ratesOf: published.instance }),
   };
 }
 
@@ -40,6 +41,9 @@ function onSoleNode(found: Found, numaNodes: readonly NumaNode[]): Found {
     ? { ...found, numaNode, children: found.children.map((child) => onSoleNode(child, numaNodes)) }
     : { ...found, numaNode };
 }
+
+const tellsRate = ({ ports }: FoundDevice): boolean =>
+  ports.some(({ rateGbps }) => rateGbps !== undefined);
 
 const devicesOf = (roots: readonly Found[]): FoundDevice[] =>
   roots.flatMap((found) => (isBridge(found) ? devicesOf(found.children) : [found]));

@@ -1,5 +1,3 @@
-import { WeftError } from '../errors.js';
-
 /** Cores of one NUMA node. */
 export interface NumaNode {
   readonly node: number;
@@ -21,7 +19,7 @@ export interface Bridge {
 /** What only CUDA's driver tells of a GPU. */
 export interface GpuFacts {
   /** CUDA's number for it in this process, which `--gpu` takes. */
-  readonly cuda: number;
+  readonly index: number;
   readonly pci: string;
   readonly name: string;
   /** `9.0` */
@@ -81,12 +79,9 @@ export interface Topology {
   readonly roots: readonly TreeNode[];
   readonly gpus: readonly Gpu[];
   readonly nics: readonly TreeNic[];
+  /** Rates that nobody told are those published for this kind of machine. */
+  readonly ratesOf?: string;
 }
 
 /** No machine nests bridges this deeply; what does is no description of one. */
 export const deepestTree = 256;
-
-export const tooDeep = (from: string): WeftError =>
-  new WeftError('BAD_USAGE', `${from}: nested more than ${deepestTree} deep`, {
-    hint: 'No machine is. Export it again: lstopo --of xml FILE.',
-  });

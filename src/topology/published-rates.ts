@@ -18,11 +18,13 @@ const machines = [
 const gpusOfEach = 8;
 
 /** Of the EFA devices of this machine, if it is one of the known ones. */
-export function publishedEfaRateGbps(devices: readonly FoundDevice[]): number | undefined {
+export function publishedEfaRate(
+  devices: readonly FoundDevice[],
+): { readonly instance: string; readonly rateGbps: number } | undefined {
   const efas = devices.filter(isEfa).length;
   const gpus = devices.filter(({ vendor }) => vendor === 0x10de);
   return machines.find(
     (one) =>
       one.efas === efas && gpus.filter(({ device }) => device === one.gpu).length === gpusOfEach,
-  )?.rateGbps;
+  );
 }

@@ -30,7 +30,7 @@ describe('info', () => {
   test('joins what CUDA says to the GPU at that address', () => {
     const facts = [
       {
-        cuda: 3,
+        index: 3,
         pci: '00000000:13:00.0',
         name: 'NVIDIA B200',
         computeCapability: '10.0',
@@ -54,6 +54,9 @@ describe('info', () => {
   test('draws the tree, then the table', () => {
     const text = mapText(mapOf(dgx), { width: 80, unicode: true });
     expect(text).toMatch(/^NUMA node 0[\s\S]+\n\nGPU PCI address[\s\S]+near no GPU: mlx5_2$/);
+    expect(mapText(mapOf(p5), { width: 80, unicode: true })).toMatch(
+      /Rates of EFA devices are those published for p5\.48xlarge\.$/,
+    );
     expect(mapText(mapOf(laptop), { width: 80, unicode: false })).not.toContain('GPU PCI');
   });
 });
