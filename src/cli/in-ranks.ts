@@ -10,17 +10,23 @@ import {
   type World,
 } from '../world/index.js';
 import { pinUnderLauncher } from '../world/pinning.js';
-import { defaultRanks, type ShowOptions } from './bench-options.js';
+import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
+  /** How many ranks are started where no launcher has. */
+  readonly localRanks: number;
   readonly pin: 'auto' | 'none';
   /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
   readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
+  /** Starts the ranks where no launcher has, in place of local ones; resolves with the exit code. */
+  readonly launch?: (() => Promise<number>) | undefined;
+  /** Every rank speaks on stdout, not only rank 0. */
+  readonly everyoneSpeaks?: boolean;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -38,15 +44,18 @@ export async function inRanks(job: RankJob): Promise<number> {
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
-async function startLocal({ show, pin, gpus, preflight }: RankJob): Promise<number> {
-  preflight();
+async function startLocal(job: RankJob): Promise<number> {
+  const { show, localRanks, pin, gpus } = job;
+  job.preflight();
+  if (job.launch) return job.launch();
   const started = await spawnRanks({
-    ranks: show.ranks ?? defaultRanks,
+    ranks: localRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
     ...(gpus && { gpus }),
     prefix: show.verbose,
+    everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
   return conclude(await started.done);
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { addBenchOptions, readBenchOptions } from '../../src/cli/bench-options.js';
+import { addFabricOptions, readFabricOptions } from '../../src/cli/fabric-options.js';
 import { fileJson } from '../../src/cli/info.js';
 import { gpuLines, gpusJson, mapText } from '../../src/cli/info-topology.js';
 import { parseHwloc } from '../../src/topology/hwloc.js';
@@ -62,12 +62,11 @@ describe('info', () => {
 });
 
 describe('--gpu', () => {
-  const sizes = { minBytes: 1, maxBytes: 2, factor: 2 };
   const settingsOf = (...args: string[]) => {
-    const command = addBenchOptions(new Command('write'), sizes).exitOverride();
+    const command = addFabricOptions(new Command('write')).exitOverride();
     command.configureOutput({ writeErr: () => {} });
     command.parse(args, { from: 'user' });
-    return readBenchOptions(command.opts(), sizes).settings;
+    return readFabricOptions(command.opts());
   };
 
   test('is a list of numbers', () => {
