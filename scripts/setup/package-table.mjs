@@ -54,6 +54,12 @@ export const packageTable = [
     why: 'loss on purpose in the lab',
     probe: { program: 'nft' },
   },
+  {
+    name: 'xz-utils',
+    profile: 'test',
+    why: 'packs a bundle for a machine where nothing is installed',
+    probe: { program: 'xz' },
+  },
   { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
   {
     name: 'libc6-dev',
