@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import { type Inspection, inspect } from '../fabric/inspect.js';
+import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
 import type { Nic } from '../fabric/nics.js';
+import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
@@ -29,11 +30,22 @@ export function addInfoCommand(program: Command): void {
 }
 
 function here({ format }: InfoOptions): string {
-  const found = inspect();
-  const map = { topology: readSysfs({ nics: found.nics }), facts: [] };
+  const inspected = inspect();
+  const available = gpuAvailability();
+  const facts = available.gpus;
+  const topology = readSysfs({ nics: inspected.nics, gpus: facts.map(({ pci }) => pci) });
+  const map = { topology, facts };
+  const found = { ...inspected, missing: [...inspected.missing, ...unusableGpus(map, available)] };
   if (format === 'json') return JSON.stringify(infoJson(found, map), null, 2);
   const drawing = mapText(map, stdoutTerminal());
   return [infoText(found, map), ...(drawing === '' ? [] : [drawing])].join('\n\n');
+}
+
+/** Without a GPU on the bus nobody misses its driver. */
+function unusableGpus({ topology }: MachineMap, available: GpuAvailability): Missing[] {
+  if (topology.gpus.length === 0 || !('reason' in available)) return [];
+  const { message, hint } = available.reason;
+  return [{ what: message, hint: hint ?? '' }];
 }
 
 function fromFile({ format, topology: file = '' }: InfoOptions): string {

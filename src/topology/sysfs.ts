@@ -18,14 +18,36 @@ export interface NicFacts {
 export interface SysfsOptions {
   /** What the system's NICs are called, and their rates. */
   readonly nics: readonly NicFacts[];
+  /** PCI addresses of GPUs that CUDA shows; a container may hide them from the bus. */
+  readonly gpus?: readonly string[];
   /** Where sysfs is. */
   readonly sysfs?: string;
 }
 
 /** The tree of this machine. Without a PCI bus, as in some containers, it is empty. */
-export function readSysfs({ nics, sysfs = '/sys' }: SysfsOptions): Topology {
-  return makeTopology({ numaNodes: readNumaNodes(sysfs), roots: readTree(sysfs, nics) });
+export function readSysfs({ nics, gpus = [], sysfs = '/sys' }: SysfsOptions): Topology {
+  const listed = new Set(list(join(sysfs, 'bus/pci/devices')));
+  const hidden = gpus.flatMap((text) => {
+    const pci = pciAddress(text);
+    return pci === undefined || listed.has(pci) ? [] : [hiddenGpu(pci)];
+  });
+  return makeTopology({
+    numaNodes: readNumaNodes(sysfs),
+    roots: [...readTree(sysfs, nics), ...hidden],
+  });
 }
+
+const nvidia3d = { classCode: 0x0302, vendor: 0x10de } as const;
+
+const hiddenGpu = (pci: string): FoundDevice => ({
+  pci,
+  ...nvidia3d,
+  device: 0,
+  numaNode: undefined,
+  linkGbps: undefined,
+  ports: [],
+  computes: true,
+});
 
 interface Place {
   /** Where sysfs keeps it. */

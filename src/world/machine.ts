@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { listNics } from '../fabric/nics.js';
+import { gpuAvailability } from '../gpu/gpu.js';
 import type { Topology } from '../topology/model.js';
 import { type Placement, type PlaceOptions, placeRanks } from '../topology/place.js';
 import { readSysfs } from '../topology/sysfs.js';
@@ -12,9 +13,11 @@ export interface Machine {
   readonly gpus: readonly string[];
 }
 
+/** CUDA says which GPUs it gives this process, and in which order; without it CUDA_VISIBLE_DEVICES is believed. */
 export function readMachine(env: NodeJS.ProcessEnv = process.env): Machine {
-  const topology = readSysfs({ nics: listNics() });
-  return { topology, gpus: visibleGpus(topology, env) };
+  const known = gpuAvailability().gpus.map(({ pci }) => pci);
+  const topology = readSysfs({ nics: listNics(), gpus: known });
+  return { topology, gpus: known.length > 0 ? known : visibleGpus(topology, env) };
 }
 
 export interface PlaceHere extends Pick<PlaceOptions, 'localRanks' | 'offered' | 'allowedCores'> {

@@ -167,6 +167,15 @@ describe('sysfs', () => {
     expect(read().gpus[0]!.numaNode).toBe(0);
   });
 
+  test('a GPU that CUDA shows and the bus does not is there, near nothing in particular', () => {
+    plug('pci0000:00/0000:01:00.0', { type: '0302 10de:2330', node: 1 });
+    const gpus = ['00000000:01:00.0', '0000:2A:00.0'];
+    expect(readSysfs({ nics: [], gpus, sysfs }).gpus).toMatchObject([
+      { index: 0, pci: '0000:01:00.0', numaNode: 1 },
+      { index: 1, pci: '0000:2a:00.0', numaNode: undefined },
+    ]);
+  });
+
   test('without a bus there is nothing', () => {
     expect(read()).toEqual({ numaNodes: [], roots: [], gpus: [], nics: [] });
   });
