@@ -38,7 +38,8 @@ function here({ format }: InfoOptions): string {
   const found = { ...inspected, missing: [...inspected.missing, ...unusableGpus(map, available)] };
   if (format === 'json') return JSON.stringify(infoJson(found, map), null, 2);
   const drawing = mapText(map, stdoutTerminal());
-  return [infoText(found, map), ...(drawing === '' ? [] : [drawing])].join('\n\n');
+  const noGpu = 'reason' in available ? `none: ${available.reason.message}` : 'none';
+  return [infoText(found, map, noGpu), ...(drawing === '' ? [] : [drawing])].join('\n\n');
 }
 
 /** Without a GPU on the bus nobody misses its driver. */
@@ -103,6 +104,7 @@ export function infoJson(
 function infoText(
   { libfabric, providers, nics, limits, missing }: Inspection,
   map: MachineMap,
+  noGpu: string,
 ): string {
   const lines: [string, string][] = [
     ['libfabric', libfabric ? `${libfabric.version}  ${libfabric.path}` : 'not found'],
@@ -113,7 +115,7 @@ function infoText(
         `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(domains)}`,
     ),
     ...section('NICs', nics, describeNic),
-    ...section('GPUs', gpuLines(map), (line) => line),
+    ...section('GPUs', map.topology.gpus.length > 0 ? gpuLines(map) : [noGpu], (line) => line),
     ['cores', String(limits.cores)],
     ['memory', formatBytesRounded(limits.memoryBytes)],
     ['locked memory', describeLimit(limits.lockedMemoryBytes)],
