@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatList, parseBitmap, parseList } from '../../src/topology/cpu-set.js';
@@ -35,6 +36,13 @@ describe('the drawing', () => {
       '   ├─ GPU 3         0000:84:00.0',
       '   └─ 2 InfiniBand  mlx5_3 mlx5_4',
     ]);
+  });
+
+  test('is what the documentation shows', () => {
+    const docs = readFileSync(new URL('../../docs/topology.md', import.meta.url), 'utf8');
+    expect(docs).toContain(
+      `${drawTopology(parse(dgx)).join('\n')}\n\n${tableOf(dgx).join('\n')}\n`,
+    );
   });
 
   test('says models, rates and links', () => {
