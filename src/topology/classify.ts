@@ -3,7 +3,13 @@ import type { FoundDevice } from './found.js';
 /** What a device is to us. */
 export type Role = 'gpu' | 'nic' | 'other';
 
-const vendor = { nvidia: 0x10de, amd: 0x1002, amazon: 0x1d0f, mellanox: 0x15b3 } as const;
+const vendor = {
+  nvidia: 0x10de,
+  amd: 0x1002,
+  amazon: 0x1d0f,
+  mellanox: 0x15b3,
+  hpe: 0x17db,
+} as const;
 const baseClassOf = (classCode: number): number => classCode >> 8;
 
 const display = 0x03;
@@ -29,13 +35,21 @@ export function roleOf(found: FoundDevice): Role {
   return known || named ? 'nic' : 'other';
 }
 
-function isGpu({ classCode, vendor: by, computes, virtualOf }: FoundDevice): boolean {
+function isGpu({ classCode, vendor: by, device, computes, virtualOf }: FoundDevice): boolean {
   if (virtualOf !== undefined && virtualOf !== 'unknown') return false; // a slice of a GPU that is here itself
   const drives = [threeD, otherDisplay, accelerator].includes(classCode);
   if (by === vendor.nvidia) return baseClassOf(classCode) === display;
-  if (by === vendor.amd) return drives || (classCode === vga && computes);
+  const knownByNumber = instincts.includes(device);
+  if (by === vendor.amd) return drives || (classCode === vga && (computes || knownByNumber));
   return drives && computes;
 }
+
+/** Accelerators of AMD that say they drive a screen: MI25, MI50, MI60, MI100. */
+const instincts: readonly number[] = [0x6860, 0x66a0, 0x66a1, 0x738c];
+
+/** HPE's Cassini: RDMA of its own kind, though the system knows it only as an interface. */
+export const isSlingshot = ({ vendor: by, device }: Pick<FoundDevice, 'vendor' | 'device'>) =>
+  by === vendor.hpe && device === 0x0501;
 
 /** Amazon numbers the generations of EFA 0xefa0, 0xefa1, … */
 export const isEfa = ({ vendor: by, device }: Pick<FoundDevice, 'vendor' | 'device'>): boolean =>

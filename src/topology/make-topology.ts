@@ -1,4 +1,11 @@
-import { describeOther, isEfa, isInfiniBand, isNamelessMellanox, roleOf } from './classify.js';
+import {
+  describeOther,
+  isEfa,
+  isInfiniBand,
+  isNamelessMellanox,
+  isSlingshot,
+  roleOf,
+} from './classify.js';
 import { type Found, type FoundBridge, type FoundDevice, isBridge } from './found.js';
 import type { Gpu, NumaNode, Topology, TreeNic, TreeNode } from './model.js';
 import { busOf, comparePci } from './pci-address.js';
@@ -83,8 +90,7 @@ function nicOf(
 ): TreeNic {
   const { pci, numaNode, linkGbps, ports } = found;
   const ofRdma = ports.filter((port) => port.kind === 'rdma');
-  const rdma =
-    ofRdma.length > 0 || isEfa(found) || isInfiniBand(found) || isNamelessMellanox(found);
+  const rdma = ofRdma.length > 0 || speaksRdma(found);
   const inOrder = [...ofRdma, ...ports.filter((port) => port.kind !== 'rdma')];
   const [first, ...rest] = inOrder;
   const published = isEfa(found) ? efaRateGbps : undefined;
@@ -103,9 +109,13 @@ function nicOf(
   };
 }
 
+const speaksRdma = (found: FoundDevice): boolean =>
+  isEfa(found) || isInfiniBand(found) || isSlingshot(found) || isNamelessMellanox(found);
+
 function technologyOf(found: FoundDevice, rdma: boolean): TreeNic['technology'] {
   if (isEfa(found)) return 'EFA';
   if (isInfiniBand(found)) return 'InfiniBand';
+  if (isSlingshot(found)) return 'Slingshot';
   return rdma ? 'RDMA' : 'Ethernet';
 }
 

@@ -52,7 +52,7 @@ export interface TreeNic {
   readonly otherNames: readonly string[];
   readonly rdma: boolean;
   /** As its makers call it. */
-  readonly technology: 'EFA' | 'InfiniBand' | 'RDMA' | 'Ethernet';
+  readonly technology: 'EFA' | 'InfiniBand' | 'Slingshot' | 'RDMA' | 'Ethernet';
   readonly pci: string;
   readonly numaNode: number | undefined;
   /** Undefined where nobody says, never 0. */

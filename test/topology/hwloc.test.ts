@@ -89,6 +89,7 @@ describe('a file of hwloc', () => {
     ['a card of NVIDIA that also drives a screen', '0300 10de:2484', []],
     ['an accelerator of AMD', '1200 1002:74a1', []],
     ['a display controller of AMD', '0380 1002:740f', []],
+    ['an Instinct that says it drives a screen', '0300 1002:66a1', [osdev('card1', 1)]],
     ['a card of AMD that ROCm knows', '0300 1002:73bf', [osdev('rsmi0', 1)]],
     ['a card of Intel that Level Zero knows', '0380 8086:0bd5', [osdev('ze0', 5)]],
   ])('%s is a GPU', (_, type, inside) => {
@@ -129,6 +130,11 @@ describe('a file of hwloc', () => {
     const inside = [osdev('ens1', 2), osdev('mlx5_0', 3, [info('Port1State', '1')])];
     const { nics } = parse(flat(device('0000:01:00.0', '0200 15b3:1021', { inside })));
     expect(nics).toMatchObject([{ name: 'mlx5_0', otherNames: ['ens1'], rdma: true, up: false }]);
+  });
+
+  test('Slingshot is RDMA, though it goes by the name of an interface', () => {
+    const { nics } = parse(flat(ethernet('0000:01:00.0', 'hsi0', '17db:0501')));
+    expect(nics).toMatchObject([{ name: 'hsi0', rdma: true, technology: 'Slingshot' }]);
   });
 
   test('from hwloc 3 on the kind of a device is a set of bits', () => {
