@@ -8,6 +8,7 @@ import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   rmSync,
@@ -29,10 +30,14 @@ const forTests = [
   ...['vitest.config.ts', 'tsconfig.json', 'tsconfig.test.json'],
 ];
 
+/** Built only where the libraries they stand before are installed. */
+const whereBuilt = ['build/peers'];
+
 /** Paths relative to the checkout, without Node. */
 export function bundlePaths({ tests }) {
   const packages = packagesFor(root, tests ? ['vitest', 'fast-check'] : []);
-  return [...always, 'build/Release/weft.node', ...(tests ? forTests : []), ...packages];
+  const built = whereBuilt.filter((path) => existsSync(join(root, path)));
+  return [...always, 'build/Release/weft.node', ...built, ...(tests ? forTests : []), ...packages];
 }
 
 const run = (command, args, options = {}) =>

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Plan } from '../plan/plan.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { Column, PlanBenchmark, Turn } from './benchmark.js';
@@ -16,6 +17,8 @@ export interface Listener {
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */
   row(row: Row): void;
+  /** Of benchmarks that look for the guilty: once, at the end. */
+  diagnosed?(diagnosis: Diagnosis): void;
 }
 
 const noDevice = 'needs a GPU: buffers in GPU memory are not available here';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../bench/registry.js';
 import { addBenchCommand } from './bench.js';
+import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
@@ -28,6 +29,7 @@ addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
+addCheckCommand(program);
 addCompareCommand(program);
 addLabCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.

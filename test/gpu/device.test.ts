@@ -30,6 +30,15 @@ describeWithReason('on a GPU', reason, () => {
     });
   });
 
+  test('more than is free, but not more than there is, is refused by the driver itself', async () => {
+    const gpu = openGpu();
+    const bytes = Math.floor((gpu.freeBytes() + gpu.description.memoryBytes) / 2);
+    expect(() => gpu.allocate(bytes)).toThrow(expect.objectContaining({ code: 'MEMORY_LIMIT' }));
+    using buffer = gpu.allocate(1000);
+    await buffer.fill(2);
+    expect(await buffer.verify(2)).toMatchObject({ wrong: 0 });
+  });
+
   test('two processes use one GPU at the same time', async () => {
     const ended = await Promise.all(
       [11, 12].map((seed) => run(process.execPath, [program, `${seed}`])),

@@ -1,4 +1,6 @@
 // Everything above CUDA's driver, on a stand-in for it that runs the kernels on the CPU.
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/gpu.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
@@ -9,6 +11,14 @@ process.env.WEFT_LIBCUDA = buildStandIn();
 
 describe('on a stand-in for a GPU', () => {
   describeGpu(openGpu);
+});
+
+test('bench:gpu runs to its verdict', () => {
+  const program = fileURLToPath(new URL('../../baselines/bench-gpu.mjs', import.meta.url));
+  const small = ['--mib', '4', '--copy-mib', '2', '--rounds', '1', '--repeats', '1'];
+  const said = execFileSync(process.execPath, [program, ...small], { encoding: 'utf8' });
+  expect(said).toMatch(/^fill .* of memset .* met$/m);
+  expect(said).toMatch(/^verify .* of the best read .* met$/m);
 });
 
 describe('a GPU that fails', () => {
