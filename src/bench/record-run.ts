@@ -14,7 +14,7 @@ import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
 import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
-import type { Settings } from './settings.js';
+import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -38,33 +38,72 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener } = options;
+  const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = usesFabric(benchmark)
-    ? await openSession(world, settings, gapsOf(benchmark))
-    : undefined;
-  if (world.rank !== 0) {
-    await runAny({ benchmark, world, session, settings, listener });
-    return undefined;
+  const open = async () =>
+    usesFabric(benchmark)
+      ? await openSession(world, settings, sessionOptions(benchmark, settings))
+      : undefined;
+  let session = await open();
+  // A session of its own for each repeat: what connections differ by belongs to the spread.
+  const repeatedly = async (heard: Heard) => {
+    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+      session ??= await open();
+      const recording: Listener = {
+        starting: (next) => listener.starting(next),
+        row: (one) => heard.row(settings.repeats > 1 ? { ...one, repeat } : one),
+        diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
+      };
+      await runAny({ benchmark, world, session, settings, listener: recording });
+      await session?.[Symbol.asyncDispose]();
+      session = undefined;
+    }
+  };
+  try {
+    if (world.rank !== 0) return void (await repeatedly(listener));
+    const header = headerOf({ benchmark, world, session, settings });
+    return await keepRun({ header, world, out }, (append, diagnosed) => {
+      const row = (one: Row) => {
+        append(one);
+        listener.row(one);
+      };
+      return repeatedly({ row, diagnosed });
+    });
+  } finally {
+    await session?.[Symbol.asyncDispose]();
   }
-  const header = headerOf(benchmark, world, session, settings);
-  const file = new RunFile(header, { path: options.out });
+}
+
+/** What a run leaves behind. */
+type Heard = Pick<Listener, 'row' | 'diagnosed'>;
+
+export interface Keeping {
+  readonly header: RunHeader;
+  readonly world: World;
+  /** Default: a new file in the results folder. */
+  readonly out?: string | undefined;
+}
+
+/**
+ * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * marked in the file, and handed back with the rows there were.
+ */
+export async function keepRun(
+  { header, world, out }: Keeping,
+  body: (append: Heard['row'], diagnosed: (diagnosis: Diagnosis) => void) => Promise<void>,
+): Promise<Recorded> {
+  const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
   try {
-    const recording: Listener = {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
-      diagnosed: (found) => {
-        diagnosis = found;
-      },
+    const append = (row: Row) => {
+      file.append(row);
+      rows.push(row);
     };
-    await runAny({ benchmark, world, session, settings, listener: recording });
+    await body(append, (found) => {
+      diagnosis = found;
+    });
   } catch (caught) {
     error = caught;
     await world.fail(caught);
@@ -82,8 +121,12 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
-const gapsOf = (benchmark: Benchmark): SessionOptions =>
-  !isPlanned(benchmark) && benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+function sessionOptions(benchmark: Benchmark, { columns }: Settings): SessionOptions {
+  if (!isPlanned(benchmark))
+    return benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+  const asked = columnsOf(benchmark, columns);
+  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
+}
 
 interface RunParts extends Procedure {
   readonly benchmark: Benchmark;
@@ -110,12 +153,7 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(
-  benchmark: Benchmark,
-  world: World,
-  session: Session | undefined,
-  settings: Settings,
-): RunHeader {
+function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
   const startedAt = new Date();
   return {
     schema: runSchemaName,
@@ -141,7 +179,10 @@ function headerOf(
 
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
-function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+/** What a run file says of the fabric. */
+export function fabricOf(
+  session: Pick<Session, 'fabric' | 'links'> | undefined,
+): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {
@@ -155,7 +196,8 @@ function fabricOf(session: Session | undefined): RunHeader['fabric'] {
   };
 }
 
-function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
+  const { fabric, world, leftOutNics } = session;
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -163,6 +205,7 @@ function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
+    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
   };
 }
 

@@ -19,6 +19,7 @@ const bytes = z
 
 const settingsShape = {
   provider: z.string(),
+  gpus: z.array(z.int().nonnegative()).min(1),
   nics: z.array(z.string()),
   channels: z.int().positive(),
   lineRateGbps: z.number().positive(),
@@ -30,6 +31,7 @@ const settingsShape = {
   pin: z.enum(['auto', 'none']),
   iterations: z.int().positive(),
   warmup: z.int().nonnegative(),
+  repeats: z.int().positive(),
   budgetMs: z.number().positive(),
   check: z.boolean(),
   columns: z.array(z.string()),

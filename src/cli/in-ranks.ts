@@ -9,6 +9,7 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
+import { pinUnderLauncher } from '../world/pinning.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
@@ -17,9 +18,15 @@ export interface RankJob {
   /** How many ranks are started where no launcher has. */
   readonly localRanks: number;
   readonly pin: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
+  readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
+  /** Starts the ranks where no launcher has, in place of local ones; resolves with the exit code. */
+  readonly launch?: (() => Promise<number>) | undefined;
+  /** Every rank speaks on stdout, not only rank 0. */
+  readonly everyoneSpeaks?: boolean;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -37,14 +44,18 @@ export async function inRanks(job: RankJob): Promise<number> {
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
-async function startLocal({ show, localRanks, pin, preflight }: RankJob): Promise<number> {
-  preflight();
+async function startLocal(job: RankJob): Promise<number> {
+  const { show, localRanks, pin, gpus } = job;
+  job.preflight();
+  if (job.launch) return job.launch();
   const started = await spawnRanks({
     ranks: localRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
+    ...(gpus && { gpus }),
     prefix: show.verbose,
+    everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
   return conclude(await started.done);
 }
@@ -64,12 +75,13 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
 }
 
 async function joinAndWork(
-  { show, timeoutMs, work }: RankJob,
-  { launcher, rank }: Identity,
+  { show, pin, gpus, timeoutMs, work }: RankJob,
+  { launcher, rank, localRank, localSize }: Identity,
 ): Promise<number> {
   const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
+    if (launcher !== 'local') pinUnderLauncher({ pin, gpus, localRank, localRanks: localSize });
     world = await openWorld({
       timeoutMs,
       ...(ranks !== undefined && { ranks }),
