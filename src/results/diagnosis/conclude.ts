@@ -1,6 +1,7 @@
 import type { Places } from './cells.js';
 import type { Direction, Finding, Pace, Retest, Who } from './finding.js';
 import { median } from './noise.js';
+import { type Side, sidesOf } from './sides.js';
 import { type Suspect, type Symptom, shareLost, standingStill } from './suspects.js';
 import { evidenceOf, nextStep } from './words.js';
 
@@ -16,17 +17,6 @@ const leastSlow = Math.log(0.9);
 const leastLate = Math.log(1.4);
 const leastStall = Math.log(2.5);
 const leastResent = 4;
-
-interface Side {
-  readonly rail: number;
-  readonly way: 'out' | 'in';
-  /** Ratios to the control. */
-  readonly bandwidth: number;
-  readonly latency: number;
-  readonly latencyMean: number;
-  readonly resent: number;
-  readonly resentControl: number;
-}
 
 /**
  * Whether one retest is enough to say so. What is half as fast alone is not bad luck; what is a little slower, or
@@ -94,44 +84,6 @@ const isLate = ({ latency, latencyMean }: Side, { symptoms }: Suspect): boolean 
 
 const has = (symptoms: readonly Symptom[], metric: Symptom['metric']): boolean =>
   symptoms.some((symptom) => symptom.metric === metric);
-
-/** Each rail and direction of the subject, against the control. */
-function sidesOf({ kind, ranks, rail: suspectRail }: Suspect, retests: readonly Retest[]): Side[] {
-  const subject = retests.filter((one) => !one.control);
-  const controls = retests.filter((one) => one.control);
-  return subject
-    .filter(({ rail }) => kind !== 'rail' || rail === suspectRail)
-    .map((one) => {
-      const others = comparable(one, subject, controls, kind);
-      const usual = (pick: (retest: Retest) => number) => median(others.map(pick));
-      const resent = (some: readonly Retest[]) =>
-        some.filter(({ rail }) => rail === one.rail).reduce((sum, r) => sum + (r.resent ?? 0), 0);
-      return {
-        rail: one.rail,
-        way: ranks.includes(one.from) && (kind !== 'pair' || one.from === ranks[0]) ? 'out' : 'in',
-        bandwidth: one.gbps / usual((r) => r.gbps),
-        latency: one.latencyNanoseconds / usual((r) => r.latencyNanoseconds),
-        latencyMean: one.latencyMeanNanoseconds / usual((r) => r.latencyMeanNanoseconds),
-        // Both ways of a rail together: what is lost one way is sent again by the other side, too.
-        resent: resent(subject),
-        resentControl: resent(controls),
-      };
-    });
-}
-
-/** The control on the same rail; a rail is held against the others; without either, the best there is. */
-function comparable(
-  one: Retest,
-  subject: readonly Retest[],
-  controls: readonly Retest[],
-  kind: Suspect['kind'],
-): readonly Retest[] {
-  const sameRail = controls.filter(({ rail }) => rail === one.rail);
-  if (kind !== 'rail' && sameRail.length > 0) return sameRail;
-  const others = subject.filter(({ rail }) => rail !== one.rail);
-  if (kind === 'rail' && others.length > 0) return others;
-  return [subject.reduce((best, next) => (next.gbps > best.gbps ? next : best))];
-}
 
 function findingsAbout(
   symptom: Finding['symptom'],

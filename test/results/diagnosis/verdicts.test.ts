@@ -189,6 +189,26 @@ describe('from a matrix to a name', () => {
   });
 });
 
+test('a rail is not slow where another pair is well on it', () => {
+  const symptoms = [{ metric: 'slow', effect: -0.4, sigmas: 9, consistency: 1 }] as const;
+  const suspect = { kind: 'rail', ranks: [], rail: 1, symptoms } as const;
+  const common = { latencyNanoseconds: 1, latencyMeanNanoseconds: 1, resent: 0 };
+  const retest = (from: number, rail: number, gbps: number): Retest => {
+    return { ...common, from, to: from + 1, rail, gbps, control: from > 0 };
+  };
+  const of = (other: number) =>
+    conclude(
+      {
+        suspect,
+        retests: [retest(0, 0, 1), retest(0, 1, 0.6), retest(2, 0, 1), retest(2, 1, other)],
+        pace: [],
+      },
+      worldOf(4, 2),
+    );
+  expect(of(1)).toEqual([]);
+  expect(of(0.6)).toMatchObject([{ cause: 'rail', who: { rail: 1 }, symptom: 'slow' }]);
+});
+
 test('of two retests the better counts', () => {
   const suspect = { kind: 'place', ranks: [1], symptoms: [] } as const;
   const retest = { from: 1, to: 0, rail: 0, latencyMeanNanoseconds: 9, control: false };
