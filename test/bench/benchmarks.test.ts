@@ -29,7 +29,8 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
 
 test('columns in GPU memory are skipped with the reason', async () => {
   using desk = new Desk();
-  const { exitCode, stdout } = await desk.weft('write --columns SingleDMA --format json');
+  const none = { WEFT_LIBCUDA: '/nowhere/libcuda.so.1' };
+  const { exitCode, stdout } = await desk.weft('write --columns SingleDMA --format json', none);
   expect(exitCode).toBe(3);
   expect(JSON.parse(stdout)).toMatchObject({
     outcome: 'skipped',
