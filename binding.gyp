@@ -18,6 +18,7 @@
         "native/port.cc",
         "native/regions.cc",
         "native/port-binding.cc",
+        "native/nccl.cc",
         "native/peer.cc",
         "native/peer-thread.cc",
         "native/sequence.cc",

@@ -69,9 +69,21 @@ export const packageTable = [
   },
   {
     name: 'libopenmpi-dev',
-    profile: 'bench',
-    why: 'mpicc, for the MPI all-to-all we compare with',
-    probe: { program: 'mpicc' },
+    profile: 'test',
+    why: 'headers of Open MPI: the mpi backend of all-to-all-single',
+    probe: { program: 'mpicxx' },
+  },
+  {
+    name: 'libmpich-dev',
+    profile: 'test',
+    why: 'headers of MPICH: the same backend, compiled for its other binary interface',
+    probe: { program: 'mpicxx.mpich' },
+  },
+  {
+    name: 'libgloo-dev',
+    profile: 'test',
+    why: 'gloo: the gloo backend of all-to-all-single',
+    probe: { files: header('gloo/alltoall.h') },
   },
   {
     name: 'iperf3',

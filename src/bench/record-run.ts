@@ -1,4 +1,5 @@
 import { isWeftError, WeftError } from '../errors.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -12,7 +13,7 @@ import {
 import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
-import { openSession, pacingFor, type Session } from './session.js';
+import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
 import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
@@ -39,38 +40,42 @@ export interface RecordOptions {
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
   const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  const deviceMemory = wantsDeviceMemory(benchmark, settings);
   const open = async () =>
-    usesFabric(benchmark) ? await openSession(world, settings, { deviceMemory }) : undefined;
+    usesFabric(benchmark)
+      ? await openSession(world, settings, sessionOptions(benchmark, settings))
+      : undefined;
   let session = await open();
   // A session of its own for each repeat: what connections differ by belongs to the spread.
-  const repeatedly = async (heard: (row: Row) => void) => {
+  const repeatedly = async (heard: Heard) => {
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       session ??= await open();
-      const row = (one: Row) => heard(settings.repeats > 1 ? { ...one, repeat } : one);
-      const recording: Listener = { starting: (next) => listener.starting(next), row };
+      const recording: Listener = {
+        starting: (next) => listener.starting(next),
+        row: (one) => heard.row(settings.repeats > 1 ? { ...one, repeat } : one),
+        diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
+      };
       await runAny({ benchmark, world, session, settings, listener: recording });
       await session?.[Symbol.asyncDispose]();
       session = undefined;
     }
   };
   try {
-    if (world.rank !== 0) return void (await repeatedly((row) => listener.row(row)));
+    if (world.rank !== 0) return void (await repeatedly(listener));
     const header = headerOf({ benchmark, world, session, settings });
-    return await keepRun({ header, world, out }, (append) =>
-      repeatedly((row) => {
-        append(row);
-        listener.row(row);
-      }),
-    );
+    return await keepRun({ header, world, out }, (append, diagnosed) => {
+      const row = (one: Row) => {
+        append(one);
+        listener.row(one);
+      };
+      return repeatedly({ row, diagnosed });
+    });
   } finally {
     await session?.[Symbol.asyncDispose]();
   }
 }
 
-const wantsDeviceMemory = (benchmark: Benchmark, { columns }: Settings): boolean =>
-  isPlanned(benchmark) &&
-  columnsOf(benchmark, columns).some(({ memory }) => memory.id === 'device');
+/** What a run leaves behind. */
+type Heard = Pick<Listener, 'row' | 'diagnosed'>;
 
 export interface Keeping {
   readonly header: RunHeader;
@@ -85,15 +90,19 @@ export interface Keeping {
  */
 export async function keepRun(
   { header, world, out }: Keeping,
-  body: (append: (row: Row) => void) => Promise<void>,
+  body: (append: Heard['row'], diagnosed: (diagnosis: Diagnosis) => void) => Promise<void>,
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
+  let diagnosis: Diagnosis | undefined;
   try {
-    await body((row) => {
+    const append = (row: Row) => {
       file.append(row);
       rows.push(row);
+    };
+    await body(append, (found) => {
+      diagnosis = found;
     });
   } catch (caught) {
     error = caught;
@@ -101,7 +110,8 @@ export async function keepRun(
   }
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
+  const endedAt = new Date().toISOString();
+  const footer = { endedAt, outcome, errors, ...(diagnosis && { diagnosis }) };
   try {
     file.finish(footer);
   } catch (caught) {
@@ -109,6 +119,13 @@ export async function keepRun(
   }
   const run: Run = { ...header, ...footer, rows };
   return { run, path: file.path, ...(error !== undefined && { error }) };
+}
+
+function sessionOptions(benchmark: Benchmark, { columns }: Settings): SessionOptions {
+  if (!isPlanned(benchmark))
+    return benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+  const asked = columnsOf(benchmark, columns);
+  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
 }
 
 interface RunParts extends Procedure {
@@ -143,7 +160,12 @@ function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'liste
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
+    world: {
+      ranks: world.size,
+      hosts: [...new Set(world.hosts)],
+      launcher: world.launcher,
+      hostOfRank: [...world.hosts],
+    },
     fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({
@@ -174,7 +196,8 @@ export function fabricOf(
   };
 }
 
-function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
+  const { fabric, world, leftOutNics } = session;
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -182,6 +205,7 @@ function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
+    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.js';
 import type { Plan } from '../plan/plan.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { Column, PlanBenchmark, Turn } from './benchmark.js';
@@ -17,6 +18,8 @@ export interface Listener {
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */
   row(row: Row): void;
+  /** Of benchmarks that look for the guilty: once, at the end. */
+  diagnosed?(diagnosis: Diagnosis): void;
 }
 
 /** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */

@@ -2,14 +2,14 @@ import { cpus } from 'node:os';
 import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
-import { type Fabric, openFabric } from '../fabric/fabric.js';
+import type { Fabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
-import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
-import { connectFabric } from '../world/connect-fabric.js';
+import type { Gap } from '../results/diagnosis/gaps.js';
+import { chooseFabric } from '../world/choose-fabric.js';
 import type { World } from '../world/world.js';
 import { type Devices, openDevices } from './devices.js';
-import { requireReach } from './reachability.js';
+import { openReaching } from './reaching-fabric.js';
 import { sabotageFromEnvironment } from './sabotage.js';
 import type { FabricSettings } from './settings.js';
 
@@ -23,57 +23,78 @@ export interface Session extends AsyncDisposable {
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOutNics: readonly string[];
+  /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
+  readonly gaps: readonly Gap[];
 }
 
 const spinsBeforeYield = 400;
 
-/** With `deviceMemory`, for buffers in GPU memory, too. */
+export interface SessionOptions {
+  /** `report` leaves out rails that do not reach everyone, as long as one does, and tells of them. */
+  readonly gaps?: 'refuse' | 'report';
+  /** For buffers in GPU memory, too. */
+  readonly deviceMemory?: boolean;
+}
+
 export async function openSession(
   world: World,
   settings: FabricSettings,
-  { deviceMemory = false }: { deviceMemory?: boolean } = {},
+  { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
 ): Promise<Session> {
-  const choice = await chooseFabric(world, settings);
-  const devices = deviceMemory ? await openDevices(world, settings, choice) : undefined;
+  const report = gaps === 'report';
+  const { options, unplugged, leftOut } = await chooseFabric(
+    world,
+    settings,
+    report ? 'leave-out' : 'refuse',
+  );
+  const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
   const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
-  const fabric = await openFabric({
-    ...choice,
-    peersExpected: world.size,
-    ...(direct && { deviceMemory: true }),
-  });
+  const wanted = { ...options, ...(direct && { deviceMemory: true }) };
+  const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
   try {
-    await connectFabric(world, fabric);
-    if (!onOneHost(world)) await requireReach(world, fabric, settings.timeoutMs);
-    const crowded = isCrowded(world);
-    const sabotage = sabotageFromEnvironment(world.rank);
-    const engine = new FabricEngine({
-      world,
-      fabric,
-      timeoutMs: settings.timeoutMs,
-      spinsBeforeYield: crowded ? 0 : spinsBeforeYield,
-      ...(sabotage && { sabotage }),
-    });
-    const device = deviceEngine(devices, engine, settings);
-    return {
-      world,
-      fabric,
-      engine,
-      device,
-      links: fabric.channels.map((channel) => ({
-        nic: channel.nic,
-        lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
-      })),
-      burstBytes: burstOf(fabric),
-      // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
-      [Symbol.asyncDispose]: async () => {
-        await fabric.close();
-        if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
-      },
-    };
+    const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
+    const found = { devices, gaps: [...loose, ...left], leftOutNics: leftOut };
+    return sessionOn(world, fabric, settings, found);
   } catch (error) {
     await fabric.close();
     throw error;
   }
+}
+
+function sessionOn(
+  world: World,
+  fabric: Fabric,
+  settings: FabricSettings,
+  { devices, ...found }: Pick<Session, 'gaps' | 'leftOutNics'> & { devices: Devices | undefined },
+): Session {
+  const sabotage = sabotageFromEnvironment(world.rank);
+  const engine = new FabricEngine({
+    world,
+    fabric,
+    timeoutMs: settings.timeoutMs,
+    spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
+    ...(sabotage && { sabotage }),
+  });
+  const device = deviceEngine(devices, engine, settings);
+  return {
+    world,
+    fabric,
+    engine,
+    device,
+    links: fabric.channels.map((channel) => ({
+      nic: channel.nic,
+      lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
+    })),
+    burstBytes: burstOf(fabric),
+    ...found,
+    // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
+    [Symbol.asyncDispose]: async () => {
+      await fabric.close();
+      if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function deviceEngine(

@@ -216,7 +216,11 @@ export interface NativePeer {
 }
 
 export interface Addon {
-  readonly Peer: new (path: string) => NativePeer;
+  /** A shim of native/peers/, or NCCL's own library; CUDA's driver must then be open. */
+  readonly Peer: new (
+    path: string,
+    kind: 'shim' | 'nccl',
+  ) => NativePeer;
   /**
    * Running numbers in blocks of a buffer (offset, bytes, first number; one after the other): type 0 float32,
    * 1 int32, 2 int64; task 0 writes them, 1 writes their complements, 2 compares. Resolves with four numbers a

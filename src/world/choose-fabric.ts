@@ -1,7 +1,9 @@
 import { WeftError } from '../errors.js';
 import type { FabricOptions } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
-import { isOffered } from '../fabric/providers.js';
+import { isOffered, offeredNics } from '../fabric/providers.js';
+import { agreeOnGpuRails, type GpuRailReport, reportGpuRails } from './gpu-rails.js';
+import { readMachine } from './machine.js';
 import { brokenRails, commonRails, type RailReport, reportRails } from './rails.js';
 import type { World } from './world.js';
 
@@ -10,6 +12,27 @@ export interface FabricWish {
   readonly provider?: string;
   readonly nics?: readonly string[];
   readonly channels?: number;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn. */
+  readonly gpus?: readonly number[];
+}
+
+export interface ChosenFabric {
+  readonly options: FabricOptions;
+  /** Rails that were left out because some hosts have no carrier there. */
+  readonly unplugged: readonly Unplugged[];
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOut: readonly string[];
+}
+
+export interface Unplugged {
+  readonly nic: string;
+  readonly hosts: readonly string[];
+}
+
+interface NicChoice {
+  readonly nics?: readonly string[];
+  readonly unplugged?: readonly Unplugged[];
+  readonly leftOut?: readonly string[];
 }
 
 const rdma = ['efa', 'verbs'];
@@ -23,9 +46,14 @@ export function onOneHost({ members }: Pick<World, 'members'>): boolean {
 
 /**
  * The provider and NICs this rank opens; every rank calls it. RDMA where every rank has it, else shm on one host,
- * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common.
+ * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common; with RDMA and GPUs to
+ * the k-th of the NICs nearest its GPU.
  */
-export async function chooseFabric(world: World, wish: FabricWish): Promise<FabricOptions> {
+export async function chooseFabric(
+  world: World,
+  wish: FabricWish,
+  unplugged: 'refuse' | 'leave-out' = 'refuse',
+): Promise<ChosenFabric> {
   const provider = wish.provider ?? (await chooseProvider(world));
   if (provider === 'shm' && !onOneHost(world)) {
     const hint = 'Leave --provider out, or use tcp. Network namespaces count as hosts.';
@@ -35,8 +63,42 @@ export async function chooseFabric(world: World, wish: FabricWish): Promise<Fabr
     );
   }
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
-  const nics = wish.nics ?? (await chooseNics(world, provider));
-  return { provider, ...channels, ...(nics && { nics }) };
+  const chosen: NicChoice = wish.nics
+    ? { nics: wish.nics }
+    : isRdma(provider)
+      ? await nicsNearGpu(world, provider, wish)
+      : await chooseNics(world, provider, unplugged);
+  return {
+    options: { provider, ...channels, ...(chosen.nics && { nics: chosen.nics }) },
+    unplugged: chosen.unplugged ?? [],
+    leftOut: chosen.leftOut ?? [],
+  };
+}
+
+const isRdma = (provider: string): boolean => rdma.includes(provider.split(';')[0]!);
+
+/** Nothing, which means every NIC, unless every rank has a GPU with NICs. */
+async function nicsNearGpu(
+  world: World,
+  provider: string,
+  { gpus }: FabricWish,
+): Promise<NicChoice> {
+  const mine = reportGpuRails(readMachine(), {
+    ...localPlace(world),
+    gpus,
+    offered: offeredNics(provider),
+  });
+  const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
+  return agreeOnGpuRails(everyones, world) ?? {};
+}
+
+/** Ranks of this host, in the order of their numbers there. */
+function localPlace({ members, rank }: World): { localRank: number; localRanks: number } {
+  const self = members[rank]!;
+  const here = members.filter(
+    ({ bootId, netns }) => bootId === self.bootId && netns === self.netns,
+  );
+  return { localRank: self.localRank, localRanks: here.length };
 }
 
 async function chooseProvider(world: World): Promise<string> {
@@ -45,33 +107,39 @@ async function chooseProvider(world: World): Promise<string> {
   return candidates.find((name) => everyones.every((offered) => offered.includes(name))) ?? 'tcp';
 }
 
-async function chooseNics(world: World, provider: string): Promise<string[] | undefined> {
-  if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) {
-    return undefined;
-  }
+async function chooseNics(
+  world: World,
+  provider: string,
+  wanted: 'refuse' | 'leave-out',
+): Promise<NicChoice> {
+  if (provider === 'shm' || onOneHost(world)) return {};
   const reports = await world.allgather<RailReport>('rails', reportRails(listNics()));
-  await refuseBrokenRails(world, reports);
+  const broken = brokenRails(reports).map(({ rail, ranks }) => ({
+    ...rail,
+    hosts: [...new Set(ranks.map((rank) => world.hosts[rank]!))],
+  }));
   const everyones = reports.map((report) => report.rails);
   const rails = commonRails(everyones);
+  if (broken.length > 0 && (wanted === 'refuse' || rails.length === 0)) {
+    await refuse(world, brokenError(broken));
+  }
   if (rails.length === 0) {
     throw new WeftError('NO_PROVIDER', 'the hosts have no network in common', {
       hint: 'Name the interfaces with --nics, the same number on every host.',
     });
   }
-  return rails.map(
+  const nics = rails.map(
     (network) => everyones[world.rank]!.find((rail) => rail.network === network)!.nic,
   );
+  return { nics, unplugged: broken.map(({ nic, hosts }) => ({ nic, hosts })) };
 }
 
-async function refuseBrokenRails(world: World, reports: readonly RailReport[]): Promise<void> {
-  const { hosts } = world;
-  const broken = brokenRails(reports).map(({ rail, ranks }) => {
-    const names = [...new Set(ranks.map((rank) => hosts[rank]))].join(', ');
-    return `rail ${rail.nic} (${rail.network}): no carrier on ${names}`;
-  });
-  if (broken.length === 0) return;
+function brokenError(broken: readonly (Unplugged & { network: string })[]): WeftError {
+  const sentences = broken.map(
+    ({ nic, network, hosts }) => `rail ${nic} (${network}): no carrier on ${hosts.join(', ')}`,
+  );
   const hint = 'Mend the link, or leave that rail out with --nics.';
-  await refuse(world, new WeftError('UNREACHABLE', broken.join('; '), { hint }));
+  return new WeftError('UNREACHABLE', sentences.join('; '), { hint });
 }
 
 /** What every rank knows, one says: the others learn from rank 0's failure, which ends this barrier. */

@@ -21,14 +21,15 @@ export function markOf(row: Row): string {
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
   const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const library = fabric.version === null ? '' : `libfabric ${fabric.version}`;
-  const provider = fabric.provider ?? 'no fabric';
+  const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
+  if (fabric.provider === null) return [benchmark, ranks].join(separator);
+  const library = fabric.version === null ? '' : ` (libfabric ${fabric.version})`;
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
   return [
     benchmark,
-    library === '' ? provider : `${provider} (${library})`,
-    `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+    `${fabric.provider}${library}`,
+    ranks,
     `${plural(fabric.channels.length, 'channel')}${rate}`,
   ].join(separator);
 }
@@ -41,6 +42,7 @@ export function notesOf(run: Run): Note[] {
     ...deviceColumns(run),
     ...unlocked(run),
     ...smallWindow(run),
+    ...leftOutNics(run),
     ...skipped(run),
     ...ofBound(run),
     verified(run),
@@ -106,6 +108,12 @@ function smallWindow({ settings }: Run): Note[] {
   if (settings.windowReduced !== true) return [];
   const text = `window reduced to ${settings.window}: the provider’s queues hold no more`;
   return [{ kind: 'plain', text }];
+}
+
+function leftOutNics({ settings }: Run): Note[] {
+  const { nicsLeftOut } = settings;
+  if (!Array.isArray(nicsLeftOut)) return [];
+  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC left out: ${text}` }));
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */
