@@ -65,7 +65,14 @@ function groupOf(title: string, index: number, { figures, lines }: Grid): Group 
   const cells = rows.map((row) => figures.map((figure, i) => cellText(row, figure, i)));
   // The first figure carries a mark, or a blank where others have one.
   const heads = figures.map((figure, i) => (i === 0 ? `${figure.title} ` : figure.title));
-  return measured({ title, heads, cells, rows });
+  return measured({ title: `${title}${wayOf(rows)}`, heads, cells, rows });
+}
+
+/** How a DMA column's bytes went. */
+function wayOf(rows: readonly (Row | undefined)[]): string {
+  const ways = new Set(rows.flatMap((row) => row?.labels.memory ?? []));
+  const shown = [...ways].filter((memory) => memory === 'staged' || memory === 'direct');
+  return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
 function cellText(row: Row | undefined, figure: Figure, index: number): string {
