@@ -28,6 +28,29 @@ interface Side {
   readonly resentControl: number;
 }
 
+/**
+ * Whether one retest is enough to say so. What is half as fast alone is not bad luck; what is a little slower, or
+ * resent a few segments, may have met a busy moment.
+ */
+export const isPlain = ({ symptom, effect }: Finding): boolean =>
+  symptom === 'stalls' || (symptom === 'slow' && effect < 0.5);
+
+/** Two retests of the same pairs: each is as good as it was in its better moment. */
+export function bestOf(first: RetestResult, second: RetestResult): RetestResult {
+  const retests = first.retests.map((one, index) => {
+    const other = second.retests[index] ?? one;
+    const least = (pick: (retest: Retest) => number) => Math.min(pick(one), pick(other));
+    return {
+      ...one,
+      gbps: Math.max(one.gbps, other.gbps),
+      latencyNanoseconds: least((r) => r.latencyNanoseconds),
+      latencyMeanNanoseconds: least((r) => r.latencyMeanNanoseconds),
+      resent: one.resent === null || other.resent === null ? null : least((r) => r.resent ?? 0),
+    };
+  });
+  return { ...first, retests, pace: second.pace };
+}
+
 /** The findings about one suspect; empty when it was healthy alone. */
 export function conclude({ suspect, retests, pace }: RetestResult, places: Places): Finding[] {
   const still = standingStill(pace).filter(({ rank }) => suspect.ranks.includes(rank));
@@ -123,7 +146,8 @@ function findingsAbout(
   return groups.map((sides) => {
     const ways = new Set(sides.map(({ way }) => way));
     const direction: Direction = symptom === 'loss' || ways.size > 1 ? 'both' : [...ways][0]!;
-    const oneRail = groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
+    const oneRail =
+      suspect.kind === 'rail' || groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
     const subject = subjectOf(suspect, oneRail, direction, places);
     const effect = effectOf(symptom, sides);
     const figures = { effect, resent: Math.max(...sides.map((side) => side.resent)) };
@@ -160,8 +184,7 @@ function subjectOf(
   { hosts, nics }: Places,
 ): Pick<Finding, 'cause' | 'who'> {
   const onRail: Partial<Who> = rail === undefined ? {} : { rail, nic: nics[rail]! };
-  if (kind === 'rail')
-    return { cause: 'rail', who: { ...onRail, rail: rail ?? 0, direction: 'both' } };
+  if (kind === 'rail') return { cause: 'rail', who: { ...onRail, direction: 'both' } };
   const host = hosts[ranks[0]!]!;
   if (kind === 'pair') {
     const [a, b] = direction === 'in' ? [ranks[1]!, ranks[0]!] : [ranks[0]!, ranks[1]!];

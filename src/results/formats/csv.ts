@@ -44,6 +44,8 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   checked_bytes: (row) => row.checked.bytes,
   wrong_bytes: (row) => row.checked.wrong,
   run: (_, run) => run.id,
+  rail: (row) => row.labels.rail,
+  resent: (row) => row.resent,
 };
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */

@@ -1,5 +1,6 @@
 import { formatBytes, formatBytesRounded } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
+import { blame } from './blame.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
@@ -38,6 +39,7 @@ export function describeRun(run: Run, separator = ' · '): string {
 export function notesOf(run: Run): Note[] {
   return [
     ...failures(run),
+    ...blame(run),
     ...marks(run),
     ...deviceColumns(run),
     ...unlocked(run),
@@ -63,7 +65,8 @@ function failures(run: Run): Note[] {
 
 function marks(run: Run): Note[] {
   const notes: Note[] = [];
-  const used = new Set(run.rows.map(markOf));
+  // Matrices have shades instead of marks.
+  const used = new Set(run.rows.filter(({ kind }) => kind !== 'pair').map(markOf));
   if (used.has(noisyMark)) {
     notes.push({
       kind: 'doubt',

@@ -1,5 +1,6 @@
 import type { Row, Run } from '../schema.js';
 import { type Figure, type Grid, gridOf } from './grid.js';
+import { heatMap, isMatrixRun, matricesOf } from './heat-map.js';
 import { describeRun, markOf, type NoteKind, notesOf } from './notes.js';
 import { type Paint, painter, wrap } from './text.js';
 
@@ -38,15 +39,21 @@ export function formatTable(run: Run, options: TableOptions = {}): string {
     ? { bar: '│', rule: '─', cross: '┼', dot: ' · ' }
     : { bar: '|', rule: '-', cross: '+', dot: ' - ' };
   const style: Style = { ...ink, paint: painter(color), width };
-  const grid = gridOf(run);
-  const head = leadOf(grid);
-  const groups = grid.columns.map((title, index) => groupOf(title, index, grid));
-  const tables = packed(groups, head.width, width).map((some) => tableLines(head, some, style));
+  const tables = isMatrixRun(run)
+    ? matricesOf(run).map((matrix) => heatMap(matrix, { paint: style.paint, unicode, width }))
+    : gridTables(run, style);
   const notes = notesOf(run).flatMap(({ kind, text }) =>
     wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
   );
   const title = wrap(describeRun(run, style.dot), width).map((line) => style.paint('bold', line));
   return `${[title, ...tables, notes].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function gridTables(run: Run, style: Style): string[][] {
+  const grid = gridOf(run);
+  const head = leadOf(grid);
+  const groups = grid.columns.map((title, index) => groupOf(title, index, grid));
+  return packed(groups, head.width, style.width).map((some) => tableLines(head, some, style));
 }
 
 const noteColor = { bad: 'red', doubt: 'yellow', plain: 'dim' } as const satisfies Record<
