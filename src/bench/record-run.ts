@@ -10,7 +10,7 @@ import {
   runSchemaName,
 } from '../results/schema.js';
 import type { World } from '../world/world.js';
-import type { Benchmark } from './benchmark.js';
+import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
 import { openSession, pacingFor, type Session } from './session.js';
 import type { Settings } from './settings.js';
@@ -39,24 +39,25 @@ export interface RecordOptions {
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
   const { benchmark, world, settings, listener } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = await openSession(world, settings);
+  await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
   if (world.rank !== 0) {
-    await runBenchmark(benchmark, session, settings, listener);
+    await runAny({ benchmark, world, session, settings, listener });
     return undefined;
   }
-  const header = headerOf(benchmark, session, settings);
+  const header = headerOf(benchmark, world, session, settings);
   const file = new RunFile(header, { path: options.out });
   const rows: Row[] = [];
   let error: unknown;
   try {
-    await runBenchmark(benchmark, session, settings, {
+    const recording: Listener = {
       starting: (row) => listener.starting(row),
       row: (row) => {
         file.append(row);
         rows.push(row);
         listener.row(row);
       },
-    });
+    };
+    await runAny({ benchmark, world, session, settings, listener: recording });
   } catch (caught) {
     error = caught;
     await world.fail(caught);
@@ -73,6 +74,20 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
+interface RunParts extends Procedure {
+  readonly benchmark: Benchmark;
+  /** Absent where the benchmark needs no fabric. */
+  readonly session: Session | undefined;
+}
+
+async function runAny({ benchmark, session, ...procedure }: RunParts): Promise<void> {
+  const { settings, listener } = procedure;
+  if (!isPlanned(benchmark) && !benchmark.fabric) return benchmark.run(procedure);
+  if (!session) throw new TypeError(`${benchmark.id} needs a session`);
+  if (!isPlanned(benchmark)) return benchmark.run({ ...procedure, session });
+  return runBenchmark(benchmark, session, settings, listener);
+}
+
 function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   if (world.size >= benchmark.ranks.min) return;
   throw new WeftError(
@@ -84,35 +99,54 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(benchmark: Benchmark, session: Session, settings: Settings): RunHeader {
-  const { world, fabric, links } = session;
+function headerOf(
+  benchmark: Benchmark,
+  world: World,
+  session: Session | undefined,
+  settings: Settings,
+): RunHeader {
   const startedAt = new Date();
-  const pacing = pacingFor(fabric, settings, world.size);
   return {
     schema: runSchemaName,
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
     world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
-    fabric: {
-      library: fabric.library.path,
-      version: fabric.library.version,
-      provider: fabric.provider,
-      channels: links.map((link) => ({
-        nic: link.nic ?? null,
-        lineRateGbps: link.lineRateGbps ?? null,
-      })),
-    },
+    fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({
         ...settings,
-        pattern: benchmark.pattern,
-        chunkBytes: benchmark.wholeMessages ? null : pacing.chunkBytes,
-        window: pacing.window,
-        windowReduced: pacing.reduced,
+        ...(session && pacingRecord(benchmark, session, settings)),
         authenticated: world.authenticated,
       }),
     ),
+  };
+}
+
+const noFabric = { library: null, version: null, provider: null, channels: [] };
+
+function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+  if (!session) return noFabric;
+  const { fabric, links } = session;
+  return {
+    library: fabric.library.path,
+    version: fabric.library.version,
+    provider: fabric.provider,
+    channels: links.map((link) => ({
+      nic: link.nic ?? null,
+      lineRateGbps: link.lineRateGbps ?? null,
+    })),
+  };
+}
+
+function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+  const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
+  const planned = isPlanned(benchmark) ? benchmark : undefined;
+  return {
+    ...(planned && { pattern: planned.pattern }),
+    chunkBytes: planned?.wholeMessages ? null : chunkBytes,
+    window,
+    windowReduced: reduced,
   };
 }
 

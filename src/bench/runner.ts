@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Plan } from '../plan/plan.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
-import type { Benchmark, Column, Turn } from './benchmark.js';
+import type { Column, PlanBenchmark, Turn } from './benchmark.js';
 import { gatherAvailable, misfit, type Need, needsOf } from './memory-plan.js';
 import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
 import { pacingFor, type Session } from './session.js';
@@ -22,7 +22,7 @@ const noDevice = 'needs a GPU: buffers in GPU memory are not available here';
 
 /** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */
 export async function runBenchmark(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   session: Session,
   settings: Settings,
   listener: Listener,
@@ -52,7 +52,7 @@ export async function runBenchmark(
 }
 
 async function sortSizes(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   { world }: Session,
   settings: Settings,
@@ -71,7 +71,7 @@ async function sortSizes(
 
 /** One pair of buffers serves all sizes: the largest decides. */
 async function prepare(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   { world, engine }: Session,
   settings: Settings,
@@ -89,13 +89,13 @@ async function prepare(
 
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
 class RowRunner {
-  readonly #benchmark: Benchmark;
+  readonly #benchmark: PlanBenchmark;
   readonly #session: Session;
   readonly #settings: Settings;
   readonly #runSeed: number;
   #checks = 0;
 
-  constructor(benchmark: Benchmark, session: Session, settings: Settings, runSeed: number) {
+  constructor(benchmark: PlanBenchmark, session: Session, settings: Settings, runSeed: number) {
     this.#benchmark = benchmark;
     this.#session = session;
     this.#settings = settings;

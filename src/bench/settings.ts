@@ -1,6 +1,6 @@
 import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
-import type { Benchmark, Column } from './benchmark.js';
+import type { NamedColumn } from './benchmark.js';
 
 /** How one benchmark is to be run; the same on every rank. */
 export interface Settings {
@@ -26,6 +26,8 @@ export interface Settings {
   readonly nics?: readonly string[];
   readonly channels?: number;
   readonly lineRateGbps?: number;
+  /** What a benchmark's own options say, by their keys. */
+  readonly own?: Readonly<Record<string, unknown>>;
 }
 
 export const defaultSettings = {
@@ -64,9 +66,12 @@ export function sizesOf(settings: Settings): number[] {
 }
 
 /** The columns asked for, in the benchmark's order. Names are matched without regard to case. */
-export function columnsOf(benchmark: Benchmark, asked: readonly string[] | undefined): Column[] {
+export function columnsOf<C extends NamedColumn>(
+  benchmark: { readonly id: string; readonly columns: readonly C[] },
+  asked: readonly string[] | undefined,
+): C[] {
   if (asked === undefined) return [...benchmark.columns];
-  const names = ({ name, aliases }: Column) => [name, ...aliases].map((one) => one.toLowerCase());
+  const names = ({ name, aliases = [] }: C) => [name, ...aliases].map((one) => one.toLowerCase());
   const wanted = new Set(asked.map((name) => name.toLowerCase()));
   const known = new Set(benchmark.columns.flatMap(names));
   const unknown = asked.filter((name) => !known.has(name.toLowerCase()));

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import type { Benchmark } from '../bench/benchmark.js';
+import type { Benchmark, OwnOption } from '../bench/benchmark.js';
 import { defaultSettings, type Settings } from '../bench/settings.js';
 import { formatBytes, parseBytes } from '../measure/units.js';
 import { type Format, formats } from '../results/formats/format-run.js';
@@ -67,8 +67,12 @@ const names = parsed((text) => {
   return list;
 });
 
-/** Options of every benchmark. `sizes` are its defaults. */
-export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Command {
+/** Options of every benchmark, with its defaults, and its own. */
+export function addBenchOptions(command: Command, { sizes, options = [] }: Benchmark): Command {
+  for (const { flags, summary, parse } of options) {
+    if (parse) command.option(flags, summary, parsed(parse));
+    else command.option(flags, summary, false);
+  }
   addShowOptions(command);
   return command
     .option(
@@ -174,7 +178,10 @@ const showSchema = z.object({
 export const readShow = (raw: unknown): ShowOptions => showSchema.parse(raw);
 
 /** What the command line says, in the words of the rooms below. */
-export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): BenchOptions {
+export function readBenchOptions(
+  raw: unknown,
+  { sizes, options }: Pick<Benchmark, 'sizes' | 'options'>,
+): BenchOptions {
   const { iters, check, chunk, timeout, lineRate, ...rest } = rawSchema.parse(raw);
   const settings: Settings = {
     ...rest,
@@ -187,6 +194,12 @@ export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): Bench
     ...(iters !== undefined && { iterations: iters }),
     ...(chunk !== undefined && { chunkBytes: chunk }),
     ...(lineRate !== undefined && { lineRateGbps: lineRate }),
+    ...(options && { own: ownSettings(raw as Record<string, unknown>, options) }),
   };
   return { settings, show: readShow(raw) };
 }
+
+const ownSettings = (raw: Record<string, unknown>, options: readonly OwnOption[]) =>
+  Object.fromEntries(
+    options.filter(({ key }) => raw[key] !== undefined).map(({ key }) => [key, raw[key]]),
+  );

@@ -9,11 +9,13 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
-import { defaultRanks, type ShowOptions } from './bench-options.js';
+import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
+  /** How many ranks are started where no launcher has. */
+  readonly localRanks: number;
   readonly pin: 'auto' | 'none';
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
@@ -35,10 +37,10 @@ export async function inRanks(job: RankJob): Promise<number> {
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
-async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
+async function startLocal({ show, localRanks, pin, preflight }: RankJob): Promise<number> {
   preflight();
   const started = await spawnRanks({
-    ranks: show.ranks ?? defaultRanks,
+    ranks: localRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
