@@ -4,18 +4,18 @@
 #include <string_view>
 #include <type_traits>
 
-namespace {
+namespace weft {
 
-#define DECLARE(name, symbol, parameters) using Ours_##name = weft::CuResult parameters;
+#define DECLARE(name, symbol, parameters) using Ours_##name = CuResult parameters;
 WEFT_CUDA_REQUIRED(DECLARE)
 WEFT_CUDA_OPTIONAL(DECLARE)
 
-}  // namespace
+}  // namespace weft
 
 // Renames most functions to their newest version by macro: from here on `name` in the tables is that version.
 #include <cuda.h>
 
-namespace {
+namespace weft {
 
 template <typename A, typename B>
 constexpr bool alike() {
@@ -43,7 +43,7 @@ constexpr bool renamedOnly(std::string_view name) { return name == "cuEventElaps
 WEFT_CUDA_REQUIRED(COMPARE)
 WEFT_CUDA_OPTIONAL(COMPARE)
 
-#define SAME_VALUE(ours, theirs) static_assert(static_cast<int>(weft::cu::ours) == static_cast<int>(theirs))
+#define SAME_VALUE(ours, theirs) static_assert(static_cast<int>(cu::ours) == static_cast<int>(theirs))
 SAME_VALUE(kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
 SAME_VALUE(kNoDevice, CUDA_ERROR_NO_DEVICE);
 SAME_VALUE(kNotReady, CUDA_ERROR_NOT_READY);
@@ -74,6 +74,6 @@ SAME_VALUE(kHandleDmabuf, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD);
 SAME_VALUE(kJitErrorLog, CU_JIT_ERROR_LOG_BUFFER);
 SAME_VALUE(kJitErrorLogBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 
-}  // namespace
+}  // namespace weft
 
 int main() { return 0; }
