@@ -18,7 +18,11 @@
         "native/process.cc",
         "native/cuda.cc",
         "native/cuda-owners.cc",
-        "native/cuda-kernels.cc"
+        "native/cuda-kernels.cc",
+        "native/gpu-clock.cc",
+        "native/queue-memory.cc",
+        "native/queue-run.cc",
+        "native/queue-binding.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],

@@ -9,6 +9,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::defineInfo(env, exports);
   weft::defineProcess(env, exports);
   weft::definePort(env, exports);
+  weft::defineQueue(env, exports);
   return exports;
 }
 

@@ -93,8 +93,7 @@ __device__ inline uint64_t loadAcquire(const uint64_t* from) {
   return value;
 }
 __device__ inline void raise(uint64_t* to, uint64_t value) {
-  uint64_t before;
-  asm volatile("atom.acq_rel.gpu.max.u64 %0, [%1], %2;" : "=l"(before) : "l"(to), "l"(value) : "memory");
+  asm volatile("red.release.gpu.max.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 /// One 16-byte store; each half is written whole.
 __device__ inline void storeCell(Cell* to, uint64_t first, uint64_t second) {
