@@ -22,7 +22,11 @@
         "native/gpu-clock.cc",
         "native/queue-memory.cc",
         "native/queue-run.cc",
-        "native/queue-binding.cc"
+        "native/queue-binding.cc",
+        "native/proxy.cc",
+        "native/proxy-program.cc",
+        "native/proxy-producers.cc",
+        "native/proxy-executor.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],

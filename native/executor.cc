@@ -65,16 +65,20 @@ std::vector<double> Executor::measure() {
   drop_ = options_.sabotage.kind == Sabotage::Drop;
   barrier(options_.timeoutNanoseconds);
   expectWithin(options_.timeoutNanoseconds);
-  for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
-    uint64_t start = now();
-    for (uint64_t i = 0; i < options_.batch; i++) iterate();
-    samples.push_back(static_cast<double>(now() - start));
-  }
+  iterateAll(samples);
   if (options_.sabotage.kind == Sabotage::Flip) regions_[1]->mapping->data()[options_.sabotage.offset] ^= 1;
   // A rank with nothing to do comes here at once and hears nothing until the others are done. They have deadlines of
   // their own, and whoever fails or dies is told to all: this one is for messages that got lost.
   barrier(kBystanderPatience * options_.timeoutNanoseconds + kBystanderPatience * options_.expectedNanoseconds);
   return samples;
+}
+
+void Executor::iterateAll(std::vector<double>& samples) {
+  for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
+    uint64_t start = now();
+    for (uint64_t i = 0; i < options_.batch; i++) iterate();
+    samples.push_back(static_cast<double>(now() - start));
+  }
 }
 
 void Executor::expectWithin(uint64_t nanoseconds) {
@@ -142,6 +146,7 @@ void Executor::finish(uint32_t index) {
     counter.wanted = Counter::kNobody;
   }
   left_--;
+  stepDone(index);
   for (uint32_t next : step.dependents) {
     if (--state_[next].after > 0) continue;
     activate(next);
@@ -238,7 +243,11 @@ void Executor::idle() {
   if (quiet_ % kPollsBetweenChecks != 0) return;
   if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
   if (progressed_) return expectWithin(patience_);
-  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier");
+  if (now() > deadline_) give(ETIMEDOUT, awaited());
+}
+
+std::string Executor::awaited() const {
+  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier";
 }
 
 void Executor::give(int code, const std::string& text) { throw Fault("plan", code, text); }

@@ -36,6 +36,8 @@
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #endif
 
 namespace weft::queue {
@@ -202,11 +204,15 @@ class Producer {
       head_ = std::atomic_ref(view_.gate->head).load(std::memory_order_acquire);
       if (ticket < head_ + view_.capacity()) return true;
       if (std::atomic_ref(view_.gate->stopped).load(std::memory_order_acquire)) return false;
-      if (tries >= kSpins) sched_yield();
+      if (tries < kSpins) continue;
+      // With more threads than cores, those whose turn is far off leave the cores to the others.
+      if (ticket - head_ < 2 * view_.capacity()) sched_yield();
+      else std::this_thread::sleep_for(kFarOff);
     }
   }
 
   static constexpr unsigned kSpins = 64;
+  static constexpr std::chrono::microseconds kFarOff{50};
 
   View view_;
   uint64_t head_ = 0;

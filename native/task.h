@@ -58,10 +58,4 @@ class Task {
   std::unique_ptr<Fault> fault_;
 };
 
-inline Napi::Float64Array toArray(Napi::Env env, const std::vector<double>& values) {
-  auto array = Napi::Float64Array::New(env, values.size());
-  std::copy(values.begin(), values.end(), array.Data());
-  return array;
-}
-
 }  // namespace weft
