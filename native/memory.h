@@ -25,6 +25,8 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value fill(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value registerWithGpu(const Napi::CallbackInfo& info);
+  Napi::Value gpuRegistered(const Napi::CallbackInfo& info);
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;

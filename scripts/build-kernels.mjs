@@ -37,7 +37,10 @@ export function sourcesHash(name) {
   visit(join(folder, `${name}.cu`));
   const hash = createHash('sha256').update(`${flags.join(' ')} ${ptxVersion}\0`);
   for (const file of [...seen].sort()) {
-    hash.update(`${relative(root, file)}\0`).update(readFileSync(file)).update('\0');
+    hash
+      .update(`${relative(root, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
   }
   return hash.digest('hex');
 }
@@ -65,7 +68,9 @@ export function compile(name) {
   const work = mkdtempSync(join(tmpdir(), 'weft-kernels-'));
   try {
     const output = join(work, `${name}.ptx`);
-    execFileSync('nvcc', [...flags, '-o', output, join(folder, `${name}.cu`)], { stdio: 'inherit' });
+    execFileSync('nvcc', [...flags, '-o', output, join(folder, `${name}.cu`)], {
+      stdio: 'inherit',
+    });
     const body = readFileSync(output, 'utf8')
       .replace(/^(\/\/.*\n|\s*\n)*/, '')
       .replace(/^\.version \S+$/m, `.version ${ptxVersion}`);
@@ -95,7 +100,9 @@ export function assemble(text, architecture) {
 
 function main(check) {
   if (nvccVersion() === undefined) {
-    console.error('nvcc is not on PATH: install the CUDA toolkit, or use the committed PTX as it is.');
+    console.error(
+      'nvcc is not on PATH: install the CUDA toolkit, or use the committed PTX as it is.',
+    );
     return 1;
   }
   let stale = 0;

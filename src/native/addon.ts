@@ -21,7 +21,70 @@ export interface NativeMemory {
   view(offset: number, bytes: number): ArrayBuffer;
   fill(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
   verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  /** With CUDA, for every GPU of the process. Pinned memory made while a GPU is in use is so from the start. */
+  registerWithGpu(device: number): void;
+  readonly gpuRegistered: boolean;
   close(): void;
+}
+
+/** GPU memory, zeroed. Work on it runs on a stream of its own, from pool threads. */
+export interface NativeDeviceMemory {
+  /** On the device. */
+  readonly pointer: bigint;
+  /** Bytes that were allocated: whole blocks. */
+  readonly allocated: number;
+  fill(offset: number, bytes: number, seed: number, position: number): Promise<void>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  set(offset: number, bytes: number, value: number): Promise<void>;
+  copyToHost(offset: number, bytes: number, to: NativeMemory, toOffset: number): Promise<void>;
+  copyFromHost(
+    offset: number,
+    bytes: number,
+    from: NativeMemory,
+    fromOffset: number,
+  ): Promise<void>;
+  /** A file descriptor of all that was allocated; the caller closes it. */
+  exportDmabuf(): number;
+  /** 64 bytes that another process of this host opens the memory with. */
+  ipcHandle(): Uint8Array;
+  /** Milliseconds of one repeat; see native/gpu-timing.h. With 0 blocks a multiprocessor, the usual shape. */
+  time(
+    work: GpuWork,
+    bytes: number,
+    repeats: number,
+    blocks: number,
+    threads: number,
+    host?: NativeMemory,
+  ): Promise<number>;
+  close(): void;
+}
+
+export type GpuWork =
+  | 'set'
+  | 'fill'
+  | 'read'
+  | 'verify'
+  | 'copyToHost'
+  | 'copyToDevice'
+  | 'copyOnDevice';
+
+/** A GPU as its driver describes it, without a context on it. */
+export interface NativeGpu {
+  readonly index: number;
+  readonly name: string;
+  readonly pci: string;
+  readonly memoryBytes: number;
+  readonly capabilityMajor: number;
+  readonly capabilityMinor: number;
+  readonly multiprocessors: number;
+  readonly l2CacheBytes: number;
+  readonly copyEngines: number;
+  readonly unifiedAddressing: boolean;
+  readonly dmabuf: boolean;
+  readonly ipc: boolean;
+  readonly gpuDirectRdma: boolean;
+  readonly hostNativeAtomics: boolean;
+  readonly peers: number[];
 }
 
 export interface NativeNic {
@@ -112,7 +175,14 @@ export interface NativePort {
 
 export interface Addon {
   readonly Memory: new (bytes: number, locked: boolean) => NativeMemory;
+  readonly DeviceMemory: new (device: number, bytes: number) => NativeDeviceMemory;
   readonly Port: new (command: Float64Array, records: Uint32Array) => NativePort;
+  /** Opens CUDA's driver once for this process; `version` is 1000 × major + 10 × minor. */
+  openCuda(path: string): { path: string; version: number; devices: number };
+  describeGpu(device: number): NativeGpu;
+  /** Makes the GPU's context, if this process has none yet. */
+  retainGpu(device: number): void;
+  freeGpuBytes(device: number): number;
   openLibrary(path: string): { path: string; major: number; minor: number };
   getInfo(query: NativeQuery): NativeInfo[];
   endWithParent(parentPid: number): boolean;
