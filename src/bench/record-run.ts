@@ -37,27 +37,58 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener } = options;
+  const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = usesFabric(benchmark) ? await openSession(world, settings) : undefined;
-  if (world.rank !== 0) {
-    await runAny({ benchmark, world, session, settings, listener });
-    return undefined;
+  const open = async () => (usesFabric(benchmark) ? await openSession(world, settings) : undefined);
+  let session = await open();
+  // A session of its own for each repeat: what connections differ by belongs to the spread.
+  const repeatedly = async (heard: (row: Row) => void) => {
+    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+      session ??= await open();
+      const row = (one: Row) => heard(settings.repeats > 1 ? { ...one, repeat } : one);
+      const recording: Listener = { starting: (next) => listener.starting(next), row };
+      await runAny({ benchmark, world, session, settings, listener: recording });
+      await session?.[Symbol.asyncDispose]();
+      session = undefined;
+    }
+  };
+  try {
+    if (world.rank !== 0) return void (await repeatedly((row) => listener.row(row)));
+    const header = headerOf({ benchmark, world, session, settings });
+    return await keepRun({ header, world, out }, (append) =>
+      repeatedly((row) => {
+        append(row);
+        listener.row(row);
+      }),
+    );
+  } finally {
+    await session?.[Symbol.asyncDispose]();
   }
-  const header = headerOf(benchmark, world, session, settings);
-  const file = new RunFile(header, { path: options.out });
+}
+
+export interface Keeping {
+  readonly header: RunHeader;
+  readonly world: World;
+  /** Default: a new file in the results folder. */
+  readonly out?: string | undefined;
+}
+
+/**
+ * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * marked in the file, and handed back with the rows there were.
+ */
+export async function keepRun(
+  { header, world, out }: Keeping,
+  body: (append: (row: Row) => void) => Promise<void>,
+): Promise<Recorded> {
+  const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
   try {
-    const recording: Listener = {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
-    };
-    await runAny({ benchmark, world, session, settings, listener: recording });
+    await body((row) => {
+      file.append(row);
+      rows.push(row);
+    });
   } catch (caught) {
     error = caught;
     await world.fail(caught);
@@ -99,12 +130,7 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(
-  benchmark: Benchmark,
-  world: World,
-  session: Session | undefined,
-  settings: Settings,
-): RunHeader {
+function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
   const startedAt = new Date();
   return {
     schema: runSchemaName,
@@ -125,7 +151,10 @@ function headerOf(
 
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
-function fabricOf(session: Session | undefined): RunHeader['fabric'] {
+/** What a run file says of the fabric. */
+export function fabricOf(
+  session: Pick<Session, 'fabric' | 'links'> | undefined,
+): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {

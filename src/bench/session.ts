@@ -9,7 +9,7 @@ import { connectFabric } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
 import { requireReach } from './reachability.js';
 import { sabotageFromEnvironment } from './sabotage.js';
-import type { Settings } from './settings.js';
+import type { FabricSettings } from './settings.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
@@ -23,7 +23,7 @@ export interface Session extends AsyncDisposable {
 
 const spinsBeforeYield = 400;
 
-export async function openSession(world: World, settings: Settings): Promise<Session> {
+export async function openSession(world: World, settings: FabricSettings): Promise<Session> {
   const choice = await chooseFabric(world, settings);
   const fabric = await openFabric({ ...choice, peersExpected: world.size });
   try {
@@ -78,7 +78,7 @@ export const preferredPacing = (provider: string): { chunkBytes: number; window:
 /** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
-  settings: Pick<Settings, 'chunkBytes' | 'window'>,
+  settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);

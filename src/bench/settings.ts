@@ -2,21 +2,8 @@ import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
 import type { NamedColumn } from './benchmark.js';
 
-/** How one benchmark is to be run; the same on every rank. */
-export interface Settings {
-  readonly minBytes: number;
-  readonly maxBytes: number;
-  /** Sizes double, or grow by `stepBytes` where that is set. */
-  readonly stepFactor: number;
-  readonly stepBytes?: number;
-  /** Default: as many as `budgetMs` allows. */
-  readonly iterations?: number;
-  readonly warmup: number;
-  readonly budgetMs: number;
-  readonly check: boolean;
-  /** Default: all. */
-  readonly columns?: readonly string[];
-  readonly buffers?: number;
+/** What a fabric is opened with, and how plans run on it; the same on every rank. */
+export interface FabricSettings {
   readonly chunkBytes?: number;
   readonly window?: number;
   readonly timeoutMs: number;
@@ -26,12 +13,32 @@ export interface Settings {
   readonly nics?: readonly string[];
   readonly channels?: number;
   readonly lineRateGbps?: number;
+}
+
+/** How one benchmark is to be run; the same on every rank. */
+export interface Settings extends FabricSettings {
+  readonly minBytes: number;
+  readonly maxBytes: number;
+  /** Sizes double, or grow by `stepBytes` where that is set. */
+  readonly stepFactor: number;
+  readonly stepBytes?: number;
+  /** Default: as many as `budgetMs` allows. */
+  readonly iterations?: number;
+  readonly warmup: number;
+  /** How often everything is measured, each time on new connections. */
+  readonly repeats: number;
+  readonly budgetMs: number;
+  readonly check: boolean;
+  /** Default: all. */
+  readonly columns?: readonly string[];
+  readonly buffers?: number;
   /** What a benchmark's own options say, by their keys. */
   readonly own?: Readonly<Record<string, unknown>>;
 }
 
 export const defaultSettings = {
   warmup: 2,
+  repeats: 1,
   budgetMs: 500,
   check: true,
   timeoutMs: 60_000,

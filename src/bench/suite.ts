@@ -30,6 +30,7 @@ const settingsShape = {
   pin: z.enum(['auto', 'none']),
   iterations: z.int().positive(),
   warmup: z.int().nonnegative(),
+  repeats: z.int().positive(),
   budgetMs: z.number().positive(),
   check: z.boolean(),
   columns: z.array(z.string()),
