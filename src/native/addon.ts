@@ -1,5 +1,12 @@
 import { createRequire } from 'node:module';
 import { WeftError } from '../errors.js';
+import type {
+  NativeProxyJob,
+  NativeProxyResult,
+  NativeQueueJob,
+  NativeQueueResult,
+  NativeTask,
+} from './tasks.js';
 
 /** What the addon throws. */
 export interface NativeFault extends Error {
@@ -166,6 +173,8 @@ export interface NativePort {
   takeText(key: number): string | undefined;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
+  /** The same, with producers that ask for the plan's transfers. */
+  run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
   /** Makes a running plan reject soon. */
   abort(): void;
   /** Tests only. */
@@ -235,6 +244,7 @@ export interface Addon {
   freeGpuBytes(device: number): number;
   openLibrary(path: string): { path: string; major: number; minor: number };
   getInfo(query: NativeQuery): NativeInfo[];
+  queueRun(job: NativeQueueJob): NativeTask<NativeQueueResult>;
   endWithParent(parentPid: number): boolean;
   pinToCores(cores: number[]): void;
   allowedCores(): number[];

@@ -1,6 +1,6 @@
 import { type Figures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
-import type { Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
+import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
 interface RowSubject {
   readonly kind?: Row['kind'];
@@ -27,6 +27,9 @@ export interface MeasuredRow extends RowSubject {
   readonly noisy?: boolean;
   readonly failure?: string;
   readonly mops?: number;
+  readonly lossPercent?: number;
+  readonly breakdown?: Breakdown;
+  readonly peakGbps?: number;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -79,6 +82,9 @@ export function measuredRow(row: MeasuredRow): Row {
     ...row.figures,
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
+    ...(row.lossPercent !== undefined && { lossPercent: row.lossPercent }),
+    ...(row.breakdown && { breakdown: row.breakdown }),
+    ...(row.peakGbps !== undefined && { peakGbps: row.peakGbps }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

@@ -1,21 +1,22 @@
 import type { Run } from '../schema.js';
-import { gridOf } from './grid.js';
+import { gridOf, leadOf } from './grid.js';
 import { describeRun, markOf, notesOf } from './notes.js';
 import { escapedMarkdown, markdownTable } from './plain-table.js';
 
 /** The reference's Markdown table; its first figure is headed by the column's name. */
 export function formatMarkdown(run: Run): string {
-  const { columns, figures, lines } = gridOf(run);
-  const heads = ['Size', 'Count'];
+  const grid = gridOf(run);
+  const { columns, figures, lines } = grid;
+  const lead = leadOf(grid);
+  const heads = [...lead.heads];
   for (const column of columns) {
     figures.forEach((figure, i) => {
       heads.push(i === 0 ? escapedMarkdown(`${column} (${figure.longTitle})`) : figure.longTitle);
     });
   }
-  const body = lines.map(({ size, count, cells }) => [
-    size,
-    count,
-    ...cells.flatMap((row) =>
+  const body = lines.map((line) => [
+    ...lead.cells(line),
+    ...line.cells.flatMap((row) =>
       figures.map((figure, i) => {
         if (row === undefined) return '';
         return figure.text(row) + (i === 0 ? escapedMarkdown(markOf(row)) : '');
