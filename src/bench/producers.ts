@@ -68,7 +68,7 @@ export async function chooseProducers(world: World, { own = {} }: Settings): Pro
   const asked = (own.producer ?? 'auto') as (typeof kinds)[number];
   const there = asked === 'cpu' ? { gpus: [] } : gpuAvailability();
   const counts = await world.allgather('gpus', there.gpus.length);
-  const without = counts.findIndex((count) => count === 0);
+  const without = counts.indexOf(0);
   if (without >= 0) {
     if (asked !== 'gpu') return { kind: 'cpu' };
     throw new WeftError('NO_GPU', `rank ${without} has no GPU`, {
