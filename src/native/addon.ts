@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module';
 import { WeftError } from '../errors.js';
 import type {
+  NativePeerMemory,
   NativeProxyJob,
   NativeProxyResult,
   NativeQueueJob,
   NativeQueueResult,
+  NativeSharedMemory,
   NativeTask,
 } from './tasks.js';
 
@@ -244,6 +246,12 @@ export interface Addon {
   freeGpuBytes(device: number): number;
   openLibrary(path: string): { path: string; major: number; minor: number };
   getInfo(query: NativeQuery): NativeInfo[];
+  readonly SharedMemory: new (bytes: number) => NativeSharedMemory;
+  readonly PeerMemory: new (
+    where: { bytes: number; path: string } | { bytes: number; gpu: number; handle: Uint8Array },
+  ) => NativePeerMemory;
+  /** Whether two GPUs of this process reach each other over NVLink. */
+  gpusLinked(from: number, to: number): boolean;
   queueRun(job: NativeQueueJob): NativeTask<NativeQueueResult>;
   endWithParent(parentPid: number): boolean;
   pinToCores(cores: number[]): void;

@@ -78,3 +78,23 @@ export interface NativeIpcJob {
   readonly batch: number;
   readonly samples: number;
 }
+
+/** Host memory that another process can map. */
+export interface NativeSharedMemory {
+  /** By which that process finds it. */
+  readonly path: string;
+  /** Wrong bytes, then offset, expected and found of the first. */
+  verify(bytes: number, seed: number): NativeTask<Float64Array>;
+  /** Of the fastest of some. */
+  memsetNanoseconds(bytes: number, threads: number): NativeTask<number>;
+  /** Tests only. */
+  flip(offset: number): void;
+  close(): void;
+}
+
+/** Another process's memory, mapped here to be written. Both resolve with nanoseconds per sample. */
+export interface NativePeerMemory {
+  write(job: NativeIpcJob): NativeTask<Float64Array>;
+  copy(job: NativeIpcJob): NativeTask<Float64Array>;
+  close(): void;
+}
