@@ -46,6 +46,7 @@ const levels: Record<Grade, number> = { pass: 0, degraded: 1, fail: 2 };
 
 /** A text file for the Prometheus node exporter's textfile collector. */
 export function formatMetrics(verdict: Verdict, at: Date): string {
+  const items = distinct(verdict.items);
   const lines = [
     '# HELP weft_check_grade Verdict of weft check: 0 pass, 1 degraded, 2 fail.',
     '# TYPE weft_check_grade gauge',
@@ -55,13 +56,21 @@ export function formatMetrics(verdict: Verdict, at: Date): string {
     `weft_check_timestamp_seconds ${Math.round(at.getTime() / 1000)}`,
     '# HELP weft_check_item_grade Grade of one item: 0 pass, 1 degraded, 2 fail.',
     '# TYPE weft_check_item_grade gauge',
-    ...verdict.items.map(
-      (item) => `weft_check_item_grade{${labelsOf(item)}} ${levels[item.grade]}`,
-    ),
-    ...series('weft_check_item_value', 'What was measured.', verdict.items, (item) => item.value),
-    ...series('weft_check_item_expected', 'What would pass.', verdict.items, (i) => i.expected),
+    ...items.map((item) => `weft_check_item_grade{${labelsOf(item)}} ${levels[item.grade]}`),
+    ...series('weft_check_item_value', 'What was measured.', items, (item) => item.value),
+    ...series('weft_check_item_expected', 'What would pass.', items, (i) => i.expected),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Prometheus refuses two samples with the same labels: of those the worse stays. */
+function distinct(items: readonly Item[]): Item[] {
+  const byLabels = new Map<string, Item>();
+  for (const item of items) {
+    const known = byLabels.get(labelsOf(item));
+    if (!known || levels[item.grade] > levels[known.grade]) byLabels.set(labelsOf(item), item);
+  }
+  return [...byLabels.values()];
 }
 
 function series(

@@ -81,7 +81,6 @@ export function readExpectations(file: string): Expectation[] {
   try {
     return fileSchema.parse(parse(readFileSync(file, 'utf8'))).expect.flatMap(expanded);
   } catch (cause) {
-    if (cause instanceof WeftError) throw cause;
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
     throw new WeftError('BAD_USAGE', `${file} holds no expectations: ${why}`, {
       hint: 'It is YAML with `expect:`, a list of benchmark, column, bytes and limits; see docs/checking.md.',
