@@ -57,7 +57,9 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
 void ProxyExecutor::iterateAll(std::vector<double>& samples) {
   total_ = options_.iterations * job_.steps.size();
   if (job_.trace && total_ > kMostTraced) throw Fault("proxy", EINVAL, "too many requests to trace");
-  ProxyProducers producers(job_, transfersOf(plan_, job_), *regions_[0]->mapping, options_.iterations, options_.batch);
+  const auto& memory = *regions_[0]->mapping;
+  ProxySource source{memory.data(), memory.bytes(), false};
+  ProxyProducers producers(job_, transfersOf(plan_, job_), source, options_.iterations, options_.batch);
   Proxy proxy(producers.view(), producers.delivered(), job_.producers, static_cast<uint32_t>(job_.steps.size()));
   if (job_.trace) proxy.trace(total_);
   proxy_ = &proxy;

@@ -7,11 +7,11 @@
 
 namespace weft {
 
-ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> transfers, Mapping& source, uint64_t iterations,
-                               uint64_t batch)
+ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> transfers, const ProxySource& source,
+                               uint64_t iterations, uint64_t batch)
     : context_(job.context), block_(job.block), queue_(job.shift, job.context, QueueMemory::Cells::Host) {
   host_.queue = queue_.host();
-  host_.source = source.data();
+  host_.source = source.data;
   host_.transferCount = transfers.size();
   host_.iterations = iterations;
   host_.batch = batch;
@@ -19,6 +19,7 @@ ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> t
   host_.blocking = job.blocking;
   host_.fill = job.fill;
   host_.seed = job.seed;
+  if (source.onGpu && !context_) throw Fault("proxy", EINVAL, "CPU threads cannot fill GPU memory");
   layOut(transfers, job.trace);
   if (context_) mapForGpu(source);
 }
@@ -37,7 +38,7 @@ void ProxyProducers::layOut(const std::vector<ProxyTransfer>& transfers, bool tr
   host_.seen = trace ? reinterpret_cast<uint64_t*>(at + words + list + samples) : nullptr;
 }
 
-void ProxyProducers::mapForGpu(Mapping& source) {
+void ProxyProducers::mapForGpu(const ProxySource& source) {
   boardRegistration_ = std::make_unique<HostRegistration>(context_, board_->data(), board_->bytes());
   CuPointer base = boardRegistration_->devicePointer();
   auto moved = [&](auto* host) {
@@ -49,11 +50,12 @@ void ProxyProducers::mapForGpu(Mapping& source) {
   device_.transfers = moved(host_.transfers);
   device_.samples = moved(host_.samples);
   device_.seen = moved(host_.seen);
+  if (source.onGpu) return;
   CudaCurrent current(*context_);
   CuPointer mapped = 0;
   // The buffer may have been page-locked for CUDA when it was made.
-  if (Cuda::get().cuMemHostGetDevicePointer(&mapped, source.data(), 0) != cu::kSuccess) {
-    sourceRegistration_ = std::make_unique<HostRegistration>(context_, source.data(), source.bytes());
+  if (Cuda::get().cuMemHostGetDevicePointer(&mapped, source.data, 0) != cu::kSuccess) {
+    sourceRegistration_ = std::make_unique<HostRegistration>(context_, source.data, source.bytes);
     mapped = sourceRegistration_->devicePointer();
   }
   device_.source = reinterpret_cast<uint8_t*>(mapped);

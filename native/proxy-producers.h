@@ -21,10 +21,17 @@ struct ProxyJob {
   std::vector<std::vector<uint32_t>> steps;  // of the plan, by transfer
 };
 
+/// The buffer that transfers come from.
+struct ProxySource {
+  uint8_t* data = nullptr;
+  size_t bytes = 0;
+  bool onGpu = false;  // then only a kernel can fill it
+};
+
 /// The threads or the kernel that ask for transfers, and the memory they share with the proxy.
 class ProxyProducers {
  public:
-  ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> transfers, Mapping& source, uint64_t iterations,
+  ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> transfers, const ProxySource& source, uint64_t iterations,
                  uint64_t batch);
   /// They must have been let go (Proxy::end) or be done.
   ~ProxyProducers();
@@ -44,7 +51,7 @@ class ProxyProducers {
 
  private:
   void layOut(const std::vector<ProxyTransfer>& transfers, bool trace);
-  void mapForGpu(Mapping& source);
+  void mapForGpu(const ProxySource& source);
 
   GpuContextPtr context_;
   uint32_t block_;

@@ -90,6 +90,8 @@ interface BenchmarkBase {
   readonly columns: readonly NamedColumn[];
   readonly sizes: { readonly minBytes: number; readonly maxBytes: number; readonly factor: number };
   readonly options?: readonly OwnOption[];
+  /** Throws BAD_USAGE for settings that make no sense here, before any rank is started. */
+  check?(settings: Settings): void;
   /** `--buffers` means something here. */
   readonly takesBuffers?: boolean;
 }

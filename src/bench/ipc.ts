@@ -43,9 +43,9 @@ export const ipc = defineBenchmark({
   sizes: { minBytes: 2 ** 20, maxBytes: 2 ** 30, factor: 32 },
   options: [gridOption, blockOption, producerOption],
   fabric: false,
+  check: (settings) => sizesOf(settings).forEach(refuseOdd),
   run: async (procedure) => {
     const { world, settings } = procedure;
-    for (const bytes of sizesOf(settings)) refuseOdd(bytes);
     refuseHosts(procedure);
     const producers = await chooseProducers(world, settings);
     await new IpcRows(procedure, producers).run();

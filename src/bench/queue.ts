@@ -46,8 +46,8 @@ export const queue = defineBenchmark({
   sizes: { minBytes: elementBytes, maxBytes: elementBytes, factor: 2 },
   options: [gridOption, blockOption, capacityOption, producerOption],
   fabric: false,
+  check: refuseSizes,
   run: async (procedure) => {
-    refuseSizes(procedure.settings);
     // The queue is a matter of one process: rank 0's.
     const producers = await chooseProducers(procedure.world, procedure.settings);
     if (procedure.world.rank === 0) await new QueueRows(procedure, producers).run();

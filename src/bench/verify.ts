@@ -31,7 +31,7 @@ export const seedOfCheck = (runSeed: number, check: number): number =>
  * compared. The engine's own barriers keep other iterations out.
  */
 export async function verifyTurn(
-  engine: Engine,
+  engine: Pick<Engine, 'rank' | 'target' | 'run'> & { source: Pick<Engine['source'], 'fill'> },
   traffic: Traffic,
   plan: Plan,
   seed: number,

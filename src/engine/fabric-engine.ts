@@ -3,6 +3,7 @@ import type { Fabric } from '../fabric/fabric.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
 import type { MemoryKind } from '../memory/buffer.js';
 import type { NativeJob } from '../native/addon.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
@@ -67,10 +68,30 @@ export class FabricEngine implements Engine {
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
   }
 
-  async run(
+  run(plan: Plan, options: RunOptions): Promise<Float64Array> {
+    return this.#run(plan, options, (job) => this.#options.fabric.port.run(job));
+  }
+
+  /**
+   * The same, but the plan's writes start when producers ask for them. Only for the rank that has them; with CPU
+   * producers, `crowded` says that they and the ranks are more than the cores.
+   */
+  serve(
+    plan: Plan,
+    { crowded, ...options }: RunOptions & { crowded: boolean },
+    proxy: NativeProxyJob,
+  ): Promise<NativeProxyResult> {
+    const { port } = this.#options.fabric;
+    return this.#run(plan, options, (job) =>
+      port.serve({ ...job, ...(crowded && { spinsBeforeYield: 0 }), proxy }),
+    );
+  }
+
+  async #run<T>(
     plan: Plan,
     { iterations, batch = 1, expectedMs = 0 }: RunOptions,
-  ): Promise<Float64Array> {
+    start: (job: NativeJob) => Promise<T>,
+  ): Promise<T> {
     const { fabric, world, timeoutMs, spinsBeforeYield, sabotage } = this.#options;
     const { port } = fabric;
     const { source, target } = this.#prepared();
@@ -78,7 +99,7 @@ export class FabricEngine implements Engine {
     const abort = () => port.native.abort();
     world.signal.addEventListener('abort', abort, { once: true });
     try {
-      return await port.run({
+      return await start({
         plan: encodePlan(plan),
         source: source.region(port),
         target: target.region(port),

@@ -173,10 +173,10 @@ export interface NativePort {
   poll(spins: number): number;
   cancel(id: number): void;
   takeText(key: number): string | undefined;
+  /** Like `run` below, with producers that ask for the plan's transfers. */
+  run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
-  /** The same, with producers that ask for the plan's transfers. */
-  run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
   /** Makes a running plan reject soon. */
   abort(): void;
   /** Tests only. */
