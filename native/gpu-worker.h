@@ -1,6 +1,7 @@
 #pragma once
 #include <napi.h>
 
+#include <cerrno>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -33,6 +34,8 @@ class GpuWorker : public Napi::AsyncWorker {
       result_ = work_();
     } catch (const Fault& fault) {
       fault_ = fault;
+    } catch (const std::exception& error) {
+      fault_ = Fault("gpu", ENOMEM, error.what());
     }
     work_ = nullptr;  // lets go of the memory on this thread: freeing may wait for the GPU
   }

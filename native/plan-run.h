@@ -32,6 +32,7 @@ class PlanRun {
   Napi::Promise::Deferred deferred_;
   std::function<void(bool)> onEnd_;
   RunOptions options_;
+  GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
   std::unique_ptr<Executor> executor_;
   const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
   std::vector<double> samples_;

@@ -38,7 +38,7 @@ struct Ending {
 
 ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
                              ProxyJob job)
-    : Executor(port, std::move(plan), source, target, std::move(remotes)), job_(std::move(job)),
+    : Executor(port, std::move(plan), source, target, std::move(remotes), nullptr), job_(std::move(job)),
       transferOf_(plan_.steps.size(), kNone), stepsLeft_(job_.steps.size()) {
   for (uint32_t transfer = 0; transfer < job_.steps.size(); transfer++) {
     for (uint32_t index : job_.steps[transfer]) {
@@ -57,8 +57,8 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
 void ProxyExecutor::iterateAll(std::vector<double>& samples) {
   total_ = options_.iterations * job_.steps.size();
   if (job_.trace && total_ > kMostTraced) throw Fault("proxy", EINVAL, "too many requests to trace");
-  const auto& memory = *regions_[0]->mapping;
-  ProxySource source{memory.data(), memory.bytes(), false};
+  const Span& memory = regions_[0]->memory;
+  ProxySource source{memory.base, memory.bytes, memory.context != nullptr};
   ProxyProducers producers(job_, transfersOf(plan_, job_), source, options_.iterations, options_.batch);
   Proxy proxy(producers.view(), producers.delivered(), job_.producers, static_cast<uint32_t>(job_.steps.size()));
   if (job_.trace) proxy.trace(total_);

@@ -16,6 +16,7 @@ export const errorCodes = [
   'MEMORY_LIMIT', // memory could not be allocated or page-locked
   'NO_GPU', // no GPU, or no driver for it
   'NO_PROVIDER', // no provider or NIC fits what was asked for
+  'PEER_LIBRARY', // gloo, MPI or NCCL reported an error
   'PEER_LOST', // a rank died or its connection broke
   'PORT_IN_USE',
   'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us

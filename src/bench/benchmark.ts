@@ -119,7 +119,14 @@ export interface Procedure {
 /** A benchmark whose rows do not come from one plan after the other. It verifies what it measures, too. */
 export type OwnBenchmark = BenchmarkBase &
   (
-    | { readonly fabric: true; run(procedure: Procedure & { session: Session }): Promise<void> }
+    | {
+        readonly fabric: true;
+        /** It wants to be told of rails that do not carry, instead of being refused. */
+        readonly reportsGaps?: boolean;
+        /** Whether buffers in GPU memory are of use to it. */
+        deviceMemory?(settings: Settings): boolean;
+        run(procedure: Procedure & { session: Session }): Promise<void>;
+      }
     | { readonly fabric: false; run(procedure: Procedure): Promise<void> }
   );
 

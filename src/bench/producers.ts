@@ -2,6 +2,7 @@ import { WeftError } from '../errors.js';
 import { gpuAvailability, openGpu } from '../gpu/gpu.js';
 import type { World } from '../world/world.js';
 import type { OwnOption } from './benchmark.js';
+import { gpuNumberOf } from './devices.js';
 import type { Settings } from './settings.js';
 
 /** Who pushes: the threads of a GPU, or CPU threads in their place. */
@@ -64,7 +65,10 @@ export function shapesOf({ own = {} }: Settings, usual: readonly Shape[]): reado
  * The same kind on every rank: a GPU where every rank has one, unless asked otherwise. Ranks of a host take its GPUs
  * in turn.
  */
-export async function chooseProducers(world: World, { own = {} }: Settings): Promise<Producers> {
+export async function chooseProducers(
+  world: World,
+  { own = {}, gpus }: Settings,
+): Promise<Producers> {
   const asked = (own.producer ?? 'auto') as (typeof kinds)[number];
   const there = asked === 'cpu' ? { gpus: [] } : gpuAvailability();
   const counts = await world.allgather('gpus', there.gpus.length);
@@ -76,15 +80,9 @@ export async function chooseProducers(world: World, { own = {} }: Settings): Pro
       cause: 'reason' in there ? there.reason : undefined,
     });
   }
-  const gpu = localIndex(world) % there.gpus.length;
+  const gpu = gpuNumberOf(world.localRank, there.gpus.length, gpus) ?? 0;
   openGpu(gpu);
   return { kind: 'gpu', gpu };
-}
-
-/** This rank's number among those of its host. */
-function localIndex({ members, rank }: World): number {
-  const { bootId } = members[rank]!;
-  return members.filter((member) => member.bootId === bootId && member.rank < rank).length;
 }
 
 /** More threads of ours on this host than it has cores. */

@@ -1,4 +1,4 @@
-import type { FabricEngine } from '../engine/fabric-engine.js';
+import type { ServingEngine } from '../engine/engine.js';
 import { percentilesOf } from '../measure/statistics.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
@@ -26,7 +26,7 @@ const shift = 10;
  * `fill` lets producers write the pattern of that seed.
  */
 export async function runMode(
-  engine: FabricEngine,
+  engine: ServingEngine,
   plan: Plan,
   mode: Mode,
   count: Count,

@@ -1,4 +1,4 @@
-import type { FabricEngine } from '../engine/fabric-engine.js';
+import type { ServingEngine } from '../engine/engine.js';
 import type { Plan } from '../plan/plan.js';
 import type { Traffic } from '../plan/traffic.js';
 import { type Asking, type Mode, runMode } from './proxy-modes.js';
@@ -11,7 +11,7 @@ const once = { iterations: 1, batch: 1, expectedMs: 0 };
  * is another pattern, so that a write that overtakes its data is found.
  */
 export function verifyMode(
-  engine: FabricEngine,
+  engine: ServingEngine,
   traffic: Traffic,
   plan: Plan,
   mode: Mode,

@@ -1,4 +1,5 @@
 import { isWeftError, WeftError } from '../errors.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -12,8 +13,8 @@ import {
 import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
-import { openSession, pacingFor, type Session } from './session.js';
-import type { Settings } from './settings.js';
+import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
+import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -39,32 +40,42 @@ export interface RecordOptions {
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
   const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  const open = async () => (usesFabric(benchmark) ? await openSession(world, settings) : undefined);
+  const open = async () =>
+    usesFabric(benchmark)
+      ? await openSession(world, settings, sessionOptions(benchmark, settings))
+      : undefined;
   let session = await open();
   // A session of its own for each repeat: what connections differ by belongs to the spread.
-  const repeatedly = async (heard: (row: Row) => void) => {
+  const repeatedly = async (heard: Heard) => {
     for (let repeat = 0; repeat < settings.repeats; repeat++) {
       session ??= await open();
-      const row = (one: Row) => heard(settings.repeats > 1 ? { ...one, repeat } : one);
-      const recording: Listener = { starting: (next) => listener.starting(next), row };
+      const recording: Listener = {
+        starting: (next) => listener.starting(next),
+        row: (one) => heard.row(settings.repeats > 1 ? { ...one, repeat } : one),
+        diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
+      };
       await runAny({ benchmark, world, session, settings, listener: recording });
       await session?.[Symbol.asyncDispose]();
       session = undefined;
     }
   };
   try {
-    if (world.rank !== 0) return void (await repeatedly((row) => listener.row(row)));
+    if (world.rank !== 0) return void (await repeatedly(listener));
     const header = headerOf({ benchmark, world, session, settings });
-    return await keepRun({ header, world, out }, (append) =>
-      repeatedly((row) => {
-        append(row);
-        listener.row(row);
-      }),
-    );
+    return await keepRun({ header, world, out }, (append, diagnosed) => {
+      const row = (one: Row) => {
+        append(one);
+        listener.row(one);
+      };
+      return repeatedly({ row, diagnosed });
+    });
   } finally {
     await session?.[Symbol.asyncDispose]();
   }
 }
+
+/** What a run leaves behind. */
+type Heard = Pick<Listener, 'row' | 'diagnosed'>;
 
 export interface Keeping {
   readonly header: RunHeader;
@@ -79,15 +90,19 @@ export interface Keeping {
  */
 export async function keepRun(
   { header, world, out }: Keeping,
-  body: (append: (row: Row) => void) => Promise<void>,
+  body: (append: Heard['row'], diagnosed: (diagnosis: Diagnosis) => void) => Promise<void>,
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
+  let diagnosis: Diagnosis | undefined;
   try {
-    await body((row) => {
+    const append = (row: Row) => {
       file.append(row);
       rows.push(row);
+    };
+    await body(append, (found) => {
+      diagnosis = found;
     });
   } catch (caught) {
     error = caught;
@@ -95,7 +110,8 @@ export async function keepRun(
   }
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
+  const endedAt = new Date().toISOString();
+  const footer = { endedAt, outcome, errors, ...(diagnosis && { diagnosis }) };
   try {
     file.finish(footer);
   } catch (caught) {
@@ -103,6 +119,18 @@ export async function keepRun(
   }
   const run: Run = { ...header, ...footer, rows };
   return { run, path: file.path, ...(error !== undefined && { error }) };
+}
+
+function sessionOptions(benchmark: Benchmark, settings: Settings): SessionOptions {
+  if (!isPlanned(benchmark)) {
+    if (!benchmark.fabric) return {};
+    return {
+      ...(benchmark.reportsGaps && { gaps: 'report' as const }),
+      deviceMemory: benchmark.deviceMemory?.(settings) ?? false,
+    };
+  }
+  const asked = columnsOf(benchmark, settings.columns);
+  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
 }
 
 interface RunParts extends Procedure {
@@ -137,7 +165,12 @@ function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'liste
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
+    world: {
+      ranks: world.size,
+      hosts: [...new Set(world.hosts)],
+      launcher: world.launcher,
+      hostOfRank: [...world.hosts],
+    },
     fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({

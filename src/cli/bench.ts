@@ -105,7 +105,8 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-function print({ run, path, error }: Recorded, show: ShowOptions): number {
+/** Prints a run on rank 0; the exit code is its outcome's. */
+export function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, stdoutTerminal());
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);

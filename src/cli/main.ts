@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../bench/registry.js';
+import { addAllToAllSingleCommand } from './all-to-all-single.js';
 import { addBenchCommand } from './bench.js';
+import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
@@ -27,7 +29,9 @@ const program = new Command('weft')
 addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
+addAllToAllSingleCommand(program);
 addSuiteCommand(program);
+addCheckCommand(program);
 addCompareCommand(program);
 addLabCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isWeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
 
 /** Turns a parser's error into commander's, which names the option. */
@@ -7,7 +8,9 @@ export function parsed<T>(parse: (text: string) => T): (text: string) => T {
     try {
       return parse(text);
     } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+      const hint = isWeftError(error) && error.hint ? ` ${error.hint}` : '';
+      const message = error instanceof Error ? error.message : String(error);
+      throw new InvalidArgumentError(`${message}${hint && `.${hint}`}`);
     }
   };
 }

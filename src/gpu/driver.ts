@@ -11,6 +11,8 @@ export interface CudaDriver {
 }
 
 let driver: CudaDriver | undefined;
+/** A driver that would not start is not asked again: it may take a second to say no. */
+let refused: unknown;
 
 /** WEFT_LIBCUDA alone if set, else the system's. */
 export const driverPath = (env: NodeJS.ProcessEnv = process.env): string =>
@@ -22,9 +24,15 @@ export const driverVersionText = (version: number): string =>
 /** Opens the driver once for this process; throws NO_GPU or GPU_DRIVER_TOO_OLD. No context is made. */
 export function loadDriver(): CudaDriver {
   if (driver) return driver;
-  const { path, version, devices } = callingGpu(() => addon().openCuda(driverPath()));
-  driver = { path, version: driverVersionText(version), gpus: devices };
-  return driver;
+  if (refused) throw refused;
+  try {
+    const { path, version, devices } = callingGpu(() => addon().openCuda(driverPath()));
+    driver = { path, version: driverVersionText(version), gpus: devices };
+    return driver;
+  } catch (error) {
+    refused = error;
+    throw error;
+  }
 }
 
 /** The driver, or why there is none. */

@@ -1,4 +1,4 @@
-import { type Figures, noFigures } from '../measure/figures.js';
+import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
 import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
@@ -30,6 +30,8 @@ export interface MeasuredRow extends RowSubject {
   readonly lossPercent?: number;
   readonly breakdown?: Breakdown;
   readonly peakGbps?: number;
+  readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
+  readonly resent?: number;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -85,6 +87,8 @@ export function measuredRow(row: MeasuredRow): Row {
     ...(row.lossPercent !== undefined && { lossPercent: row.lossPercent }),
     ...(row.breakdown && { breakdown: row.breakdown }),
     ...(row.peakGbps !== undefined && { peakGbps: row.peakGbps }),
+    ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
+    ...(row.resent !== undefined && { resent: row.resent }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

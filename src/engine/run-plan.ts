@@ -1,0 +1,87 @@
+import type { Fabric } from '../fabric/fabric.js';
+import type { Registered, RemoteRegion } from '../fabric/region.js';
+import type { NativeJob } from '../native/addon.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
+import { encodePlan } from '../plan/encode.js';
+import type { Plan } from '../plan/plan.js';
+import type { World } from '../world/world.js';
+import type { RunOptions, ServeOptions } from './engine.js';
+
+export interface FabricEngineOptions {
+  readonly world: World;
+  /** Connected to every rank of the world. */
+  readonly fabric: Fabric;
+  /** How long an iteration may make no end before it is given up. */
+  readonly timeoutMs: number;
+  /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
+  readonly spinsBeforeYield: number;
+  /** Tests only: what the executor does wrong on purpose. */
+  readonly sabotage?: NativeJob['sabotage'];
+}
+
+/** What a plan's buffers are on this rank. */
+export interface PlanMemory {
+  readonly source: Registered;
+  readonly target: Registered;
+  /** Every rank's target, by rank. */
+  readonly remotes: readonly RemoteRegion[];
+  /** What source and target stage, for plans with copies. */
+  readonly device?: NativeJob['device'];
+}
+
+/** Executes a plan on a thread of its own; ends early when the world does. */
+export function runPlan(
+  options: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  how: RunOptions,
+): Promise<Float64Array> {
+  return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
+}
+
+/** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
+export function servePlan(
+  options: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  { crowded, ...how }: ServeOptions,
+  proxy: NativeProxyJob,
+): Promise<NativeProxyResult> {
+  const spinning = crowded ? { ...options, spinsBeforeYield: 0 } : options;
+  return running(spinning, memory, plan, how, (job) =>
+    options.fabric.port.serve({ ...job, proxy }),
+  );
+}
+
+async function running<T>(
+  { fabric, world, timeoutMs, spinsBeforeYield, sabotage }: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  { iterations, batch = 1, expectedMs = 0 }: RunOptions,
+  start: (job: NativeJob) => Promise<T>,
+): Promise<T> {
+  const { port } = fabric;
+  world.signal.throwIfAborted();
+  const abort = () => port.native.abort();
+  world.signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await start({
+      plan: encodePlan(plan),
+      source: memory.source.region(port),
+      target: memory.target.region(port),
+      remotes: memory.remotes.map((remote) => remote.id),
+      ...(memory.device && { device: memory.device }),
+      iterations,
+      batch,
+      timeoutMs,
+      expectedMs: Math.ceil(expectedMs),
+      spinsBeforeYield,
+      ...(sabotage && { sabotage }),
+    });
+  } catch (error) {
+    // When another rank failed, its reason is the one worth telling.
+    throw world.signal.aborted ? world.signal.reason : error;
+  } finally {
+    world.signal.removeEventListener('abort', abort);
+  }
+}
