@@ -34,7 +34,8 @@ export function gatherAvailable(world: World): Promise<number[]> {
   return world.allgather('available memory', availableBytes());
 }
 
-function availableBytes(): number {
+/** Memory that could be had on this host. */
+export function availableBytes(): number {
   const match = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'));
   return match ? Number(match[1]) * 1024 : Number.POSITIVE_INFINITY;
 }

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativeJob, type NativePort } from '../native/addon.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { type Command, commandWords, encodeCommand } from './command.js';
 import { calling, fabricError } from './faults.js';
@@ -108,10 +109,19 @@ export class PromisePort {
   }
 
   /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
-  async run(job: NativeJob): Promise<Float64Array> {
+  run(job: NativeJob): Promise<Float64Array> {
+    return this.#alone(() => this.native.run(job));
+  }
+
+  /** The same with producers that ask for the plan's transfers. */
+  serve(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult> {
+    return this.#alone(() => this.native.run(job));
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
     this.#stop();
     try {
-      return await this.native.run(job);
+      return await work();
     } catch (error) {
       throw fabricError(error);
     } finally {

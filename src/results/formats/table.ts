@@ -1,5 +1,5 @@
 import type { Row, Run } from '../schema.js';
-import { type Figure, type Grid, gridOf } from './grid.js';
+import { type Figure, type Grid, gridOf, leadOf } from './grid.js';
 import { heatMap, isMatrixRun, matricesOf } from './heat-map.js';
 import { describeRun, markOf, type NoteKind, notesOf } from './notes.js';
 import { type Paint, painter, wrap } from './text.js';
@@ -51,7 +51,7 @@ export function formatTable(run: Run, options: TableOptions = {}): string {
 
 function gridTables(run: Run, style: Style): string[][] {
   const grid = gridOf(run);
-  const head = leadOf(grid);
+  const head = leadGroup(grid);
   const groups = grid.columns.map((title, index) => groupOf(title, index, grid));
   return packed(groups, head.width, style.width).map((some) => tableLines(head, some, style));
 }
@@ -61,10 +61,15 @@ const noteColor = { bad: 'red', doubt: 'yellow', plain: 'dim' } as const satisfi
   string
 >;
 
-function leadOf({ lines }: Grid): Group {
-  const heads = ['Size', 'Count'];
-  const cells = lines.map(({ size, count }) => [size, count]);
-  return measured({ title: '', heads, cells, rows: lines.map(() => undefined) });
+function leadGroup(grid: Grid): Group {
+  const { heads, cells } = leadOf(grid);
+  const { lines } = grid;
+  return measured({
+    title: '',
+    heads,
+    cells: lines.map(cells),
+    rows: lines.map(() => undefined),
+  });
 }
 
 function groupOf(title: string, index: number, { figures, lines }: Grid): Group {
