@@ -55,7 +55,8 @@ export class PromisePort {
     this.#idle ??= setTimeout(() => this.#glance(), idleMs).unref();
   }
 
-  #stop(): void {
+  /** Ends them until `start`, for whoever must not be disturbed: nobody may write to us meanwhile. */
+  stop(): void {
     clearTimeout(this.#idle);
     this.#idle = undefined;
   }
@@ -109,7 +110,7 @@ export class PromisePort {
 
   /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
   async run(job: NativeJob): Promise<Float64Array> {
-    this.#stop();
+    this.stop();
     try {
       return await this.native.run(job);
     } catch (error) {
@@ -124,7 +125,7 @@ export class PromisePort {
     if (this.#closed) return;
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
-    this.#stop();
+    this.stop();
     this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
   }
 

@@ -1,6 +1,6 @@
 import { formatBytes, formatBytesRounded, formatNanoseconds } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
-import { describeRun, noisyMark, notesOf } from './notes.js';
+import { describeRun, markOf, notesOf } from './notes.js';
 import { alignedTable } from './plain-table.js';
 import type { TableOptions } from './table.js';
 import { painter, wrap } from './text.js';
@@ -35,7 +35,7 @@ function cellsOf(row: Row, best: number): string[] {
   const ms = (nanoseconds: number) => (nanoseconds / 1e6).toFixed(3);
   const figure = (value: number | undefined) => value?.toFixed(2) ?? '-';
   return [
-    `${row.column}${row.noisy ? noisyMark : ''}`,
+    `${row.column}${markOf(row)}`,
     ...[mean, p50, min].map(ms),
     figure(row.algbwGBps),
     figure(row.busbwGBps),
