@@ -44,6 +44,7 @@ Napi::Function DeviceMemoryObject::define(Napi::Env env) {
 }
 
 DeviceMemoryObject::DeviceMemoryObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<DeviceMemoryObject>(info) {
+  info.This().As<Napi::Object>().TypeTag(&kTag);
   guarded(info.Env(), [&] {
     block_ = std::make_shared<DeviceBlock>(static_cast<int>(size(info[0], "device")), size(info[1], "bytes"));
   });

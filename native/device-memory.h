@@ -19,6 +19,7 @@ struct DeviceBlock {
 /// when its last holder lets go too.
 class DeviceMemoryObject : public Napi::ObjectWrap<DeviceMemoryObject> {
  public:
+  static constexpr napi_type_tag kTag{0x7d3bb1f24e5049c8, 0xa26c5f0e93d8174b};
   static Napi::Function define(Napi::Env env);
   explicit DeviceMemoryObject(const Napi::CallbackInfo& info);
 

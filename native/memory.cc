@@ -73,6 +73,7 @@ Napi::Function Memory::define(Napi::Env env) {
 }
 
 Memory::Memory(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Memory>(info) {
+  info.This().As<Napi::Object>().TypeTag(&kTag);
   guarded(info.Env(), [&] {
     bool locked = info[1].As<Napi::Boolean>().Value();
     mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"), locked);

@@ -126,15 +126,22 @@ export interface NativeQuery {
   readonly mrMode?: number;
   /** Only what can name the sender of a receive. */
   readonly directed?: boolean;
+  /** Only what can move a GPU's memory, or says so. */
+  readonly deviceMemory?: boolean;
   /** Everything there is, usable by us or not. */
   readonly anything?: boolean;
 }
+
+/** Memory that plans can move. */
+export type NativeSpan = NativeMemory | NativeDeviceMemory;
 
 /** A plan to execute; see native/executor.h for what is timed. */
 export interface NativeJob {
   readonly plan: { header: Uint32Array; steps: Float64Array; after: Uint32Array };
   readonly source: number;
   readonly target: number;
+  /** The buffers that `source` and `target` stage, for plans with copies. */
+  readonly device?: { readonly source: NativeSpan; readonly target: NativeSpan };
   /** Every rank's target buffer, by rank. */
   readonly remotes: readonly number[];
   readonly iterations: number;
@@ -153,7 +160,12 @@ export interface NativePort {
   open(handle: object, directed: boolean, peersExpected: number): number;
   name(endpoint: number): Uint8Array;
   insertPeers(endpoint: number, addresses: readonly Uint8Array[]): void;
-  addRegion(memory: NativeMemory, keys: readonly bigint[]): { id: number; keys: bigint[] };
+  /** `dmabuf` names a GPU's memory by a file descriptor. */
+  addRegion(
+    memory: NativeSpan,
+    keys: readonly bigint[],
+    dmabuf?: number,
+  ): { id: number; keys: bigint[] };
   /** False while operations use it. */
   removeRegion(id: number): boolean;
   addRemote(addresses: readonly bigint[], keys: readonly bigint[]): number;

@@ -26,6 +26,8 @@ export const summarySchema = z.object({
 
 export const labelsSchema = z.object({
   memory: z.enum(['host', 'pinned', 'staged', 'direct']).optional(),
+  /** Why GPU memory went through pinned memory, where it did. */
+  stagedBecause: z.string().optional(),
   producer: z.enum(['gpu', 'cpu']).optional(),
   grid: count.optional(),
   block: count.optional(),
