@@ -38,6 +38,8 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   line_gbps: (row) => rounded(row.lineGbps),
   line_pct: (row) => rounded(row.linePercent),
   of_bound_pct: (row) => rounded(row.ofBoundPercent),
+  algbw_gbytes: (row) => rounded(row.algbwGBps ?? null),
+  busbw_gbytes: (row) => rounded(row.busbwGBps ?? null),
   half_us: (row) => us(row.halfRoundTripNanoseconds),
   min_us: (row) => us(row.nanoseconds?.min),
   p50_us: (row) => us(row.nanoseconds?.p50),
