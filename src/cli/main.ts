@@ -6,6 +6,8 @@ import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
+import { addPlotCommand } from './plot.js';
+import { addReportCommand } from './report.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -27,6 +29,8 @@ addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
+addReportCommand(program);
+addPlotCommand(program);
 addLabCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);
