@@ -15,7 +15,14 @@
         "native/port.cc",
         "native/regions.cc",
         "native/port-binding.cc",
-        "native/process.cc"
+        "native/peer.cc",
+        "native/peer-thread.cc",
+        "native/sequence.cc",
+        "native/block-copy.cc",
+        "native/process.cc",
+        "native/cuda.cc",
+        "native/cuda-owners.cc",
+        "native/cuda-kernels.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { formatBytesRounded } from '../measure/units.js';
 import type { World } from '../world/world.js';
-import type { Benchmark, Column } from './benchmark.js';
+import type { Column, PlanBenchmark } from './benchmark.js';
 
 /** Kept free on each host for everything that is not a buffer, per rank. */
 const overheadBytes = 192 * 2 ** 20;
@@ -14,7 +14,7 @@ export interface Need {
 
 /** The largest buffers any column and turn needs, for every rank. */
 export function needsOf(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   world: number,
   bytes: number,

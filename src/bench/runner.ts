@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { Plan } from '../plan/plan.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
-import type { Benchmark, Column, Turn } from './benchmark.js';
+import type { Column, PlanBenchmark, Turn } from './benchmark.js';
 import { gatherAvailable, misfit, type Need, needsOf } from './memory-plan.js';
 import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
 import { pacingFor, type Session } from './session.js';
@@ -16,13 +17,15 @@ export interface Listener {
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */
   row(row: Row): void;
+  /** Of benchmarks that look for the guilty: once, at the end. */
+  diagnosed?(diagnosis: Diagnosis): void;
 }
 
 const noDevice = 'needs a GPU: buffers in GPU memory are not available here';
 
 /** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */
 export async function runBenchmark(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   session: Session,
   settings: Settings,
   listener: Listener,
@@ -52,7 +55,7 @@ export async function runBenchmark(
 }
 
 async function sortSizes(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   { world }: Session,
   settings: Settings,
@@ -71,7 +74,7 @@ async function sortSizes(
 
 /** One pair of buffers serves all sizes: the largest decides. */
 async function prepare(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   { world, engine }: Session,
   settings: Settings,
@@ -89,13 +92,13 @@ async function prepare(
 
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
 class RowRunner {
-  readonly #benchmark: Benchmark;
+  readonly #benchmark: PlanBenchmark;
   readonly #session: Session;
   readonly #settings: Settings;
   readonly #runSeed: number;
   #checks = 0;
 
-  constructor(benchmark: Benchmark, session: Session, settings: Settings, runSeed: number) {
+  constructor(benchmark: PlanBenchmark, session: Session, settings: Settings, runSeed: number) {
     this.#benchmark = benchmark;
     this.#session = session;
     this.#settings = settings;

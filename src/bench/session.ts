@@ -1,15 +1,16 @@
 import { cpus } from 'node:os';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
-import { type Fabric, openFabric } from '../fabric/fabric.js';
+import { type Fabric, type FabricOptions, openFabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
+import type { Gap } from '../results/diagnosis/gaps.js';
 import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
 import { connectFabric } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
-import { requireReach } from './reachability.js';
+import { findGaps, refuseGaps, requireReach } from './reachability.js';
 import { sabotageFromEnvironment } from './sabotage.js';
-import type { Settings } from './settings.js';
+import type { FabricSettings } from './settings.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
@@ -19,41 +20,98 @@ export interface Session extends AsyncDisposable {
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
+  readonly gaps: readonly Gap[];
 }
 
 const spinsBeforeYield = 400;
 
-export async function openSession(world: World, settings: Settings): Promise<Session> {
-  const choice = await chooseFabric(world, settings);
-  const fabric = await openFabric({ ...choice, peersExpected: world.size });
+export interface SessionOptions {
+  /** `report` leaves out rails that do not reach everyone, as long as one does, and tells of them. */
+  readonly gaps?: 'refuse' | 'report';
+}
+
+/** A rail that was left out must not make everyone wait as long as one that must work. */
+const reportWithinMs = 4000;
+const reportLongerByRankMs = 20;
+
+export async function openSession(
+  world: World,
+  settings: FabricSettings,
+  { gaps = 'refuse' }: SessionOptions = {},
+): Promise<Session> {
+  const report = gaps === 'report';
+  const chosen = await chooseFabric(world, settings, report ? 'leave-out' : 'refuse');
+  const { fabric, left } = await openReaching(world, chosen.options, settings.timeoutMs, report);
   try {
-    await connectFabric(world, fabric);
-    if (!onOneHost(world)) await requireReach(world, fabric, settings.timeoutMs);
-    const crowded = isCrowded(world);
-    const sabotage = sabotageFromEnvironment(world.rank);
-    const engine = new FabricEngine({
-      world,
-      fabric,
-      timeoutMs: settings.timeoutMs,
-      spinsBeforeYield: crowded ? 0 : spinsBeforeYield,
-      ...(sabotage && { sabotage }),
-    });
-    return {
-      world,
-      fabric,
-      engine,
-      links: fabric.channels.map((channel) => ({
-        nic: channel.nic,
-        lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
-      })),
-      burstBytes: burstOf(fabric),
-      // The fabric closes the engine's buffers, also those that a failed run left in use.
-      [Symbol.asyncDispose]: () => fabric.close(),
-    };
+    const unplugged = chosen.unplugged.flatMap(({ nic, hosts }) =>
+      hosts.map((from): Gap => ({ nic, from })),
+    );
+    return sessionOn(world, fabric, settings, [...unplugged, ...left]);
   } catch (error) {
     await fabric.close();
     throw error;
   }
+}
+
+/** A fabric on which every rail reaches every rank; where that may be, without the rails that do not. */
+async function openReaching(
+  world: World,
+  options: FabricOptions,
+  timeoutMs: number,
+  report: boolean,
+): Promise<{ fabric: Fabric; left: Gap[] }> {
+  const fabric = await openFabric({ ...options, peersExpected: world.size });
+  try {
+    await connectFabric(world, fabric);
+    if (onOneHost(world)) return { fabric, left: [] };
+    if (!report) {
+      await requireReach(world, fabric, timeoutMs);
+      return { fabric, left: [] };
+    }
+    const deadlineMs = Math.min(timeoutMs / 2, reportWithinMs + reportLongerByRankMs * world.size);
+    const gaps = await findGaps(world, fabric, deadlineMs);
+    if (gaps.length === 0) return { fabric, left: [] };
+    const nics = fabric.channels.map(({ nic }) => nic);
+    const good = nics.filter((_, rail) => !gaps.some((gap) => gap.rail === rail));
+    if (good.length === 0) await refuseGaps(world, fabric, gaps);
+    const left = gaps.map(({ rail, from, to }) => ({
+      nic: nics[rail]!,
+      from: world.hosts[from]!,
+      to: world.hosts[to]!,
+    }));
+    await fabric.close();
+    const { channels: _, ...rest } = options;
+    const again = await openReaching(world, { ...rest, nics: good }, timeoutMs, report);
+    return { fabric: again.fabric, left: [...left, ...again.left] };
+  } catch (error) {
+    await fabric.close();
+    throw error;
+  }
+}
+
+function sessionOn(world: World, fabric: Fabric, settings: FabricSettings, gaps: readonly Gap[]) {
+  const sabotage = sabotageFromEnvironment(world.rank);
+  const engine = new FabricEngine({
+    world,
+    fabric,
+    timeoutMs: settings.timeoutMs,
+    spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
+    ...(sabotage && { sabotage }),
+  });
+  return {
+    world,
+    fabric,
+    engine,
+    links: fabric.channels.map((channel) => ({
+      nic: channel.nic,
+      lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
+    })),
+    burstBytes: burstOf(fabric),
+    gaps,
+    // The fabric closes the engine's buffers, also those that a failed run left in use.
+    [Symbol.asyncDispose]: () => fabric.close(),
+  };
 }
 
 /**
@@ -78,7 +136,7 @@ export const preferredPacing = (provider: string): { chunkBytes: number; window:
 /** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
-  settings: Pick<Settings, 'chunkBytes' | 'window'>,
+  settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);

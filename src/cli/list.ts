@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Benchmark } from '../bench/benchmark.js';
+import { type Benchmark, type Column, type NamedColumn, usesFabric } from '../bench/benchmark.js';
 import { benchmarks } from '../bench/registry.js';
 import { inspect } from '../fabric/inspect.js';
 import { formatBytes } from '../measure/units.js';
@@ -36,10 +36,15 @@ function list(benchmark: Benchmark, usable: boolean): Listed {
     needs,
     ranks: ranks.min,
     sizes: `${formatBytes(sizes.minBytes)}–${formatBytes(sizes.maxBytes)}`,
-    columns: columns.map(({ name, memory }) => {
-      const reason =
-        memory.id === 'device' ? 'needs a GPU' : usable ? undefined : 'needs libfabric';
-      return { name, runs: reason === undefined, ...(reason !== undefined && { reason }) };
+    columns: columns.map((column: NamedColumn | Column) => {
+      const device = 'memory' in column && column.memory.id === 'device';
+      const noFabric = usesFabric(benchmark) && !usable ? 'needs libfabric' : undefined;
+      const reason = device ? 'needs a GPU' : noFabric;
+      return {
+        name: column.name,
+        runs: reason === undefined,
+        ...(reason !== undefined && { reason }),
+      };
     }),
   };
 }
@@ -49,7 +54,7 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
   const rest = columns.filter((column) => !column.runs);
   return [
     `${id}: ${summary}`,
-    `  needs    ${needs.join(', ')}; ${ranks} ranks or more; ${sizes} by default`,
+    `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; ${sizes} by default`,
     `  runs     ${runs.join(', ') || 'nothing here'}`,
     ...(rest.length === 0
       ? []

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../bench/registry.js';
 import { addBenchCommand } from './bench.js';
+import { addCheckCommand } from './check.js';
+import { addCompareCommand } from './compare.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
@@ -31,6 +33,8 @@ for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
 addReportCommand(program);
 addPlotCommand(program);
+addCheckCommand(program);
+addCompareCommand(program);
 addLabCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);

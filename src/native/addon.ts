@@ -110,7 +110,57 @@ export interface NativePort {
   close(): void;
 }
 
+/** What a library that Weft is compared with is told of the job; see native/peers/peer.h. */
+export interface NativePeerSetup {
+  readonly rank: number;
+  readonly size: number;
+  readonly localRank: number;
+  /** Empty: the library's own choice. */
+  readonly networkInterface: string;
+  readonly timeoutMs: number;
+  readonly sourceBytes: number;
+  readonly targetBytes: number;
+  readonly elementBytes: number;
+}
+
+/** Such a library, driven from a thread of its own, one call after the other. */
+export interface NativePeer {
+  readonly version: string;
+  /** The address of this rank. */
+  open(setup: NativePeerSetup): Promise<Uint8Array>;
+  connect(addresses: readonly Uint8Array[]): Promise<void>;
+  /** Nanoseconds. Bytes are by rank. */
+  exchange(
+    source: NativeMemory,
+    target: NativeMemory,
+    sendBytes: Float64Array,
+    receiveBytes: Float64Array,
+    uniform: boolean,
+  ): Promise<number>;
+  close(): Promise<void>;
+}
+
 export interface Addon {
+  readonly Peer: new (path: string) => NativePeer;
+  /**
+   * Running numbers in blocks of a buffer (offset, bytes, first number; one after the other): type 0 float32,
+   * 1 int32, 2 int64; task 0 writes them, 1 writes their complements, 2 compares. Resolves with four numbers a
+   * block: wrong bytes, then offset, expected and found of the first.
+   */
+  sequence(
+    memory: NativeMemory,
+    type: number,
+    task: number,
+    blocks: Float64Array,
+  ): Promise<Float64Array>;
+  /** Copies within this process; resolves with the nanoseconds that took. */
+  copyBlock(
+    source: NativeMemory,
+    target: NativeMemory,
+    from: number,
+    to: number,
+    bytes: number,
+  ): Promise<number>;
   readonly Memory: new (bytes: number, locked: boolean) => NativeMemory;
   readonly Port: new (command: Float64Array, records: Uint32Array) => NativePort;
   openLibrary(path: string): { path: string; major: number; minor: number };

@@ -27,6 +27,7 @@ export interface MeasuredRow extends RowSubject {
   readonly noisy?: boolean;
   readonly failure?: string;
   readonly mops?: number;
+  readonly resent?: number;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -79,6 +80,7 @@ export function measuredRow(row: MeasuredRow): Row {
     ...row.figures,
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
+    ...(row.resent !== undefined && { resent: row.resent }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { diagnosisSchema } from './diagnosis/finding.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
@@ -75,6 +76,10 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** Which repeat of the whole measurement the row belongs to, from 0; absent where there is only one. */
+  repeat: count.optional(),
+  /** Of a pair over TCP: segments both hosts sent again while it was measured. */
+  resent: count.optional(),
   checked: z.object({ bytes: count, wrong: count }),
   perPeer: z.array(perPeerSchema).optional(),
   perRank: z.array(perRankSchema).optional(),
@@ -93,7 +98,13 @@ export const headerSchema = z.object({
   id: z.string(),
   benchmark: z.string(),
   startedAt: z.iso.datetime(),
-  world: z.object({ ranks: count, hosts: z.array(z.string()), launcher: z.string() }),
+  world: z.object({
+    ranks: count,
+    hosts: z.array(z.string()),
+    launcher: z.string(),
+    /** The host of each rank; absent in files of older versions. */
+    hostOfRank: z.array(z.string()).optional(),
+  }),
   fabric: z.object({
     library: z.string().nullable(),
     version: z.string().nullable(),
@@ -108,6 +119,8 @@ export const footerSchema = z.object({
   endedAt: z.iso.datetime(),
   outcome: outcomeSchema,
   errors: z.array(errorRecordSchema),
+  /** Of `pairs`: who is to blame, and how sure that is. */
+  diagnosis: diagnosisSchema.optional(),
 });
 
 export const runSchema = headerSchema.extend({
@@ -116,6 +129,7 @@ export const runSchema = headerSchema.extend({
   outcome: outcomeSchema,
   rows: z.array(rowSchema),
   errors: z.array(errorRecordSchema),
+  diagnosis: diagnosisSchema.optional(),
 });
 
 export type Outcome = z.infer<typeof outcomeSchema>;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import { allToAll, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
@@ -42,14 +43,6 @@ function randomCase(random: () => number, world: number, channels: number): Case
   }
   const job = { world, bytes };
   return { traffic: allToAllTraffic(job), plan: (rank) => allToAll({ ...job, rank, ...common }) };
-}
-
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 test(`${groups * schedulesPerGroup} random schedules without order give every byte`, async () => {

@@ -1,15 +1,5 @@
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import { chunkCount, type Plan, type PostStep, type Step } from '../../src/plan/plan.js';
-
-/** Deterministic numbers in [0, 1): the same seed gives the same schedule. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** What rank `rank` has at `offset` of its source buffer: differs by rank and position. */
 export const sourceByte = (rank: number, offset: number): number =>
@@ -53,7 +43,7 @@ export class Interpreter {
   readonly #posted = new Map<string, Chunk[]>();
 
   constructor(plans: readonly Plan[], seed: number, iterations: number) {
-    this.#random = randomFrom(seed);
+    this.#random = seededRandom(seed);
     this.#iterations = iterations;
     this.ranks = plans.map((plan) => ({
       plan,

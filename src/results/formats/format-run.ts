@@ -1,3 +1,4 @@
+import { mergeRepeats } from '../repeats.js';
 import type { Run } from '../schema.js';
 import { formatCsv } from './csv.js';
 import { formatJson } from './json.js';
@@ -19,6 +20,7 @@ const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
   nccl: formatNccl,
 };
 
+/** JSON has the rows of every repeat; what people read has one row for all of them. */
 export function formatRun(run: Run, format: Format, options: FormatOptions = {}): string {
-  return writers[format](run, options);
+  return writers[format](format === 'json' ? run : mergeRepeats(run), options);
 }
