@@ -1,5 +1,5 @@
 import { railColumn } from '../results/diagnosis/cells.js';
-import { type Note, notesOf } from '../results/formats/notes.js';
+import { type Note, noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import { comparisonOf } from './comparison.js';
 import { groupBy } from './group.js';
@@ -32,7 +32,7 @@ export function answerOf(runs: readonly Run[]): Answer {
     lead: runs.length === 1 ? quickest(only!) : '',
     points:
       runs.length === 1
-        ? [...diagnosed(only!), ...notesOf(only!).map(pointOf)]
+        ? [...diagnosed(only!), ...notesOf(only!).map((note) => pointOf(note, only!))]
         : groups.flatMap((group) => doubtsOf(group)),
   };
 }
@@ -142,8 +142,19 @@ function pairsFinding(run: Run): string | undefined {
   const name = ({ labels: { from, to, rail } }: Row) =>
     `rank ${from} to rank ${to}${rail ? ` on ${rail}` : ''}`;
   const middle = `${plural(sorted.length, 'pair')} at ${bytesText(bytes)}: the median is ${gbps(median)}`;
+  if (run.diagnosis !== undefined) {
+    return `${middle}, the slowest (${name(slowest)}) ${gbps(slowest.gbps!)}. ${verdictOf(run.diagnosis)}`;
+  }
   if (slow === 0) return `${middle}, the slowest (${name(slowest)}) ${gbps(slowest.gbps!)}.`;
   return `${middle}, and ${slow} ${slow === 1 ? 'is' : 'are'} slow. The slowest is ${name(slowest)} with ${gbps(slowest.gbps!)}, ${percentage((slowest.gbps! / median) * 100)} of the median.`;
+}
+
+/** A diagnosis has measured suspects alone, and knows better than a comparison with the median. */
+function verdictOf({ findings, notConfirmed }: NonNullable<Run['diagnosis']>): string {
+  if (findings.length > 0) return `${plural(findings.length, 'fault')} found.`;
+  return notConfirmed.length === 0
+    ? 'No fault was found.'
+    : 'What looked slow was not when measured alone.';
 }
 
 /** Each run against the first, row by row; what counts as a difference is `isClear`'s to say. */
@@ -177,10 +188,19 @@ const diagnosed = ({ diagnosis }: Run): Point[] =>
     text: `${evidence} ${next}`,
   }));
 
-const pointOf = ({ kind, text }: Note): Point => ({
-  kind: kind === 'plain' && text.startsWith('verified') ? 'good' : kind,
-  text,
-});
+const isVerified = ({ kind, text }: Note): boolean =>
+  kind === 'plain' && text.startsWith('verified');
+
+/** A table explains its mark for noise; a list says how many rows have it. */
+function pointOf({ kind, text }: Note, { rows }: Run): Point {
+  if (isVerified({ kind, text })) return { kind: 'good', text };
+  if (!text.startsWith(noisyMark)) return { kind, text };
+  const noisy = rows.filter((row) => row.noisy).length;
+  return {
+    kind,
+    text: `${noisy} of ${plural(rows.length, 'row')} are noisy: their samples spread widely (${noisyMark})`,
+  };
+}
 
 /** Of several runs: how each compares with the first, and only what is wrong or in doubt. */
 function doubtsOf(runs: readonly Run[]): Point[] {
@@ -188,13 +208,14 @@ function doubtsOf(runs: readonly Run[]): Point[] {
   const names = runNames(runs).map((name) => [benchmark, name].filter(Boolean).join(', '));
   const compared = runs.length > 2 ? againstFirst(runs) : [];
   const notes = runs.map((run) => notesOf(run));
-  const verified = notes.every((list) => list.some((note) => pointOf(note).kind === 'good'));
+  const verified = notes.every((list) => list.some(isVerified));
   return [
     ...compared.map((text): Point => ({ kind: 'plain', text: `${benchmark}: ${text}` })),
     ...runs.flatMap(diagnosed),
     ...notes.flatMap((list, i) =>
       list
         .filter(({ kind }) => kind !== 'plain')
+        .map((note) => pointOf(note, runs[i]!))
         .map(({ kind, text }): Point => ({ kind, text: `${names[i]}: ${text}` })),
     ),
     ...(verified ? [{ kind: 'good' as const, text: `${benchmark}: verified, no byte wrong` }] : []),

@@ -175,6 +175,27 @@ describe('the answer', () => {
     expect(answerOf([made.pairsRun(8)]).headline).toContain('The slowest is rank 2 to rank 6');
   });
 
+  test('leaves blame to the diagnosis where there is one', () => {
+    const none = { retested: true, findings: [], notConfirmed: [], pace: [], retests: [] };
+    const finding = {
+      cause: 'pair' as const,
+      who: { from: 'node-3', to: 'node-7', direction: 'out' as const },
+      symptom: 'slow' as const,
+      effect: 0.3,
+      confidence: 0.9,
+      evidence: 'node-3 to node-7 is slow alone too.',
+      next: 'Look at its cable.',
+    };
+    const healthy = answerOf([{ ...made.pairsRun(8), diagnosis: none }]);
+    expect(healthy.headline).toMatch(/No fault was found\.$/);
+    const sick = answerOf([{ ...made.pairsRun(8), diagnosis: { ...none, findings: [finding] } }]);
+    expect(sick.headline).toMatch(/1 fault found\.$/);
+    expect(sick.points[0]).toEqual({
+      kind: 'bad',
+      text: 'node-3 to node-7 is slow alone too. Look at its cable.',
+    });
+  });
+
   test('says which of two runs is faster, and where that is not clear', () => {
     const run = (us: number, provider: string) =>
       made.run(

@@ -75,7 +75,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
       x: across({ name: chart.sizeName, text: 'bytes', ticks: sizes }),
       y: upright({
         ...measure.axis,
-        ...(top > 0 && { max: topOf(top, all) }),
+        ...(!measure.log && { max: topOf(top, all) }),
         ...(measure.log && { ticks: decadeTicks(all.flatMap(([, , low, high]) => [low!, high!])) }),
       }),
       yName: measure.axis.name,
@@ -98,9 +98,23 @@ const markedPoint = (point: readonly number[]) =>
       }
     : point;
 
-/** A level is the top of the axis unless something is above it. */
-const topOf = (level: number, points: readonly number[][]): number | undefined =>
-  points.every(([, , , high]) => high! <= level) ? level : undefined;
+/** How far above the highest mean or level a band may draw the axis. */
+const mostRoom = 1.5;
+
+/** A level is the top unless something is above it; a band that reaches far above every mean is cut off. */
+function topOf(level: number, points: readonly number[][]): number | undefined {
+  const highest = Math.max(...points.map(([, , , high]) => high!));
+  if (level > 0 && highest <= level) return level;
+  const middle = Math.max(level, ...points.map(([, mean]) => mean!));
+  return highest > mostRoom * middle ? roundUp(1.2 * middle) : undefined;
+}
+
+/** To the next of 1, 1.5, 2, 3, 4, 5, 6, 8, 10 times a power of ten. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 1.5, 2, 3, 4, 5, 6, 8].find((each) => each * power >= value) ?? 10;
+  return rounded(step * power);
+}
 
 /** Two lines that stand on each other: what lies between them is filled. */
 function band(line: Line, points: readonly number[][], index: number): object[] {
