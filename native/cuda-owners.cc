@@ -121,9 +121,12 @@ double Event::milliseconds(const Event& start, const Event& end) {
 }
 
 DeviceMemory::DeviceMemory(GpuContextPtr context, size_t bytes) : context_(std::move(context)), bytes_(bytes) {
-  if (bytes > SIZE_MAX - kGranule) throw Fault("cuMemAlloc", cu::kOutOfMemory, "no GPU has that much memory");
-  allocated_ = std::max<size_t>((bytes + kGranule - 1) / kGranule, 1) * kGranule;
   CudaCurrent current(*context_);
+  size_t free = 0, total = 0;
+  WEFT_CU(cuMemGetInfo, &free, &total);
+  // Some drivers call a size beyond reason an invalid argument.
+  if (bytes > total) throw Fault("cuMemAlloc", cu::kOutOfMemory, "the GPU has not that much memory");
+  allocated_ = std::max<size_t>((bytes + kGranule - 1) / kGranule, 1) * kGranule;
   WEFT_CU(cuMemAlloc, &pointer_, allocated_);
   try {
     // On a stream of its own: a kernel that runs elsewhere on this GPU is not waited for.

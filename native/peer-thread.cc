@@ -9,7 +9,10 @@ namespace weft {
 struct PeerThread::Item {
   Item(Napi::Env env, Job job)
       : deferred(env), job(std::move(job)),
-        told(Napi::ThreadSafeFunction::New(env, Napi::Function(), "weft peer", 0, 1)) {}
+        told(Napi::ThreadSafeFunction::New(env, Napi::Function(), "weft peer", 0, 1)) {
+    // A call that never returns must not keep the process alive; who waits for one has a timer.
+    told.Unref(env);
+  }
 
   void perform() {
     try {

@@ -8,6 +8,7 @@
 #include "binding.h"
 #include "library.h"
 #include "memory.h"
+#include "nccl.h"
 #include "peer-thread.h"
 #include "peers/peer.h"
 
@@ -66,9 +67,12 @@ class Peer : public Napi::ObjectWrap<Peer> {
                        });
   }
 
+  // (path, kind): a shim of peers/, or "nccl" for the library itself.
   explicit Peer(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Peer>(info) {
     guarded(info.Env(), [&] {
-      state_->table = &load(info[0].As<Napi::String>().Utf8Value());
+      auto path = info[0].As<Napi::String>().Utf8Value();
+      bool isNccl = info[1].As<Napi::String>().Utf8Value() == "nccl";
+      state_->table = isNccl ? &openNccl(path) : &load(path);
       thread_ = PeerThread::start();
     });
   }

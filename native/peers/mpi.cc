@@ -60,9 +60,12 @@ void version(char* text, size_t capacity) {
   char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(all, &length);
-  // The first line, without what Open MPI says of its build after the first comma.
+  // "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2\n…": the first words say it.
   std::string line(all);
   line = line.substr(0, line.find_first_of(",\n"));
+  if (auto label = line.find(" Version:"); label != std::string::npos) {
+    line = line.substr(0, label + 1) + line.substr(line.find_first_not_of(" \t", label + 9));
+  }
   std::snprintf(text, capacity, "%s", line.c_str());
 }
 

@@ -14,7 +14,7 @@ import type { World } from '../world/world.js';
 import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
 import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
-import type { Settings } from './settings.js';
+import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -41,7 +41,9 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
   const open = async () =>
-    usesFabric(benchmark) ? await openSession(world, settings, gapsOf(benchmark)) : undefined;
+    usesFabric(benchmark)
+      ? await openSession(world, settings, sessionOptions(benchmark, settings))
+      : undefined;
   let session = await open();
   // A session of its own for each repeat: what connections differ by belongs to the spread.
   const repeatedly = async (heard: Heard) => {
@@ -119,8 +121,12 @@ export async function keepRun(
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
-const gapsOf = (benchmark: Benchmark): SessionOptions =>
-  !isPlanned(benchmark) && benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+function sessionOptions(benchmark: Benchmark, { columns }: Settings): SessionOptions {
+  if (!isPlanned(benchmark))
+    return benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+  const asked = columnsOf(benchmark, columns);
+  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
+}
 
 interface RunParts extends Procedure {
   readonly benchmark: Benchmark;
@@ -190,7 +196,8 @@ export function fabricOf(
   };
 }
 
-function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
+  const { fabric, world, leftOutNics } = session;
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -198,6 +205,7 @@ function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
+    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
   };
 }
 

@@ -1,7 +1,7 @@
+import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
-import type { MemoryKind } from '../memory/buffer.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
@@ -23,7 +23,8 @@ export interface RowParts {
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
   /** What the buffers really were. */
-  readonly memory: MemoryKind;
+  readonly memory: MemoryLabel;
+  readonly stagedBecause: string | undefined;
   readonly turns: readonly Turn[];
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
@@ -72,7 +73,11 @@ export function rowOf(parts: RowParts): Row {
     roundTrip: benchmark.roundTrip ?? false,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     noisy: isNoisyRow(benchmark, timed),
-    labels: { memory: parts.memory, ...(burst && { burst }) },
+    labels: {
+      memory: parts.memory,
+      ...(parts.stagedBecause !== undefined && { stagedBecause: parts.stagedBecause }),
+      ...(burst && { burst }),
+    },
     ...(failure !== undefined && { failure }),
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });

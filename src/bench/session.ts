@@ -1,14 +1,15 @@
 import { cpus } from 'node:os';
+import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
-import { type Fabric, type FabricOptions, openFabric } from '../fabric/fabric.js';
+import type { Fabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
 import type { Gap } from '../results/diagnosis/gaps.js';
-import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
-import { connectFabric } from '../world/connect-fabric.js';
+import { chooseFabric } from '../world/choose-fabric.js';
 import type { World } from '../world/world.js';
-import { findGaps, refuseGaps, requireReach } from './reachability.js';
+import { type Devices, openDevices } from './devices.js';
+import { openReaching } from './reaching-fabric.js';
 import { sabotageFromEnvironment } from './sabotage.js';
 import type { FabricSettings } from './settings.js';
 
@@ -17,9 +18,13 @@ export interface Session extends AsyncDisposable {
   readonly world: World;
   readonly fabric: Fabric;
   readonly engine: FabricEngine;
+  /** For plans over GPU memory, or why there is none; undefined where nobody asked. */
+  readonly device: DeviceEngine | { readonly unavailable: string } | undefined;
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOutNics: readonly string[];
   /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
   readonly gaps: readonly Gap[];
 }
@@ -29,68 +34,41 @@ const spinsBeforeYield = 400;
 export interface SessionOptions {
   /** `report` leaves out rails that do not reach everyone, as long as one does, and tells of them. */
   readonly gaps?: 'refuse' | 'report';
+  /** For buffers in GPU memory, too. */
+  readonly deviceMemory?: boolean;
 }
-
-/** A rail that was left out must not make everyone wait as long as one that must work. */
-const reportWithinMs = 4000;
-const reportLongerByRankMs = 20;
 
 export async function openSession(
   world: World,
   settings: FabricSettings,
-  { gaps = 'refuse' }: SessionOptions = {},
+  { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
 ): Promise<Session> {
   const report = gaps === 'report';
-  const chosen = await chooseFabric(world, settings, report ? 'leave-out' : 'refuse');
-  const { fabric, left } = await openReaching(world, chosen.options, settings.timeoutMs, report);
+  const { options, unplugged, leftOut } = await chooseFabric(
+    world,
+    settings,
+    report ? 'leave-out' : 'refuse',
+  );
+  const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
+  const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
+  const wanted = { ...options, ...(direct && { deviceMemory: true }) };
+  const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
   try {
-    const unplugged = chosen.unplugged.flatMap(({ nic, hosts }) =>
-      hosts.map((from): Gap => ({ nic, from })),
-    );
-    return sessionOn(world, fabric, settings, [...unplugged, ...left]);
+    const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
+    const found = { devices, gaps: [...loose, ...left], leftOutNics: leftOut };
+    return sessionOn(world, fabric, settings, found);
   } catch (error) {
     await fabric.close();
     throw error;
   }
 }
 
-/** A fabric on which every rail reaches every rank; where that may be, without the rails that do not. */
-async function openReaching(
+function sessionOn(
   world: World,
-  options: FabricOptions,
-  timeoutMs: number,
-  report: boolean,
-): Promise<{ fabric: Fabric; left: Gap[] }> {
-  const fabric = await openFabric({ ...options, peersExpected: world.size });
-  try {
-    await connectFabric(world, fabric);
-    if (onOneHost(world)) return { fabric, left: [] };
-    if (!report) {
-      await requireReach(world, fabric, timeoutMs);
-      return { fabric, left: [] };
-    }
-    const deadlineMs = Math.min(timeoutMs / 2, reportWithinMs + reportLongerByRankMs * world.size);
-    const gaps = await findGaps(world, fabric, deadlineMs);
-    if (gaps.length === 0) return { fabric, left: [] };
-    const nics = fabric.channels.map(({ nic }) => nic);
-    const good = nics.filter((_, rail) => !gaps.some((gap) => gap.rail === rail));
-    if (good.length === 0) await refuseGaps(world, fabric, gaps);
-    const left = gaps.map(({ rail, from, to }) => ({
-      nic: nics[rail]!,
-      from: world.hosts[from]!,
-      to: world.hosts[to]!,
-    }));
-    await fabric.close();
-    const { channels: _, ...rest } = options;
-    const again = await openReaching(world, { ...rest, nics: good }, timeoutMs, report);
-    return { fabric: again.fabric, left: [...left, ...again.left] };
-  } catch (error) {
-    await fabric.close();
-    throw error;
-  }
-}
-
-function sessionOn(world: World, fabric: Fabric, settings: FabricSettings, gaps: readonly Gap[]) {
+  fabric: Fabric,
+  settings: FabricSettings,
+  { devices, ...found }: Pick<Session, 'gaps' | 'leftOutNics'> & { devices: Devices | undefined },
+): Session {
   const sabotage = sabotageFromEnvironment(world.rank);
   const engine = new FabricEngine({
     world,
@@ -99,19 +77,33 @@ function sessionOn(world: World, fabric: Fabric, settings: FabricSettings, gaps:
     spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
     ...(sabotage && { sabotage }),
   });
+  const device = deviceEngine(devices, engine, settings);
   return {
     world,
     fabric,
     engine,
+    device,
     links: fabric.channels.map((channel) => ({
       nic: channel.nic,
       lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
     })),
     burstBytes: burstOf(fabric),
-    gaps,
-    // The fabric closes the engine's buffers, also those that a failed run left in use.
-    [Symbol.asyncDispose]: () => fabric.close(),
+    ...found,
+    // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
+    [Symbol.asyncDispose]: async () => {
+      await fabric.close();
+      if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
+    },
   };
+}
+
+function deviceEngine(
+  devices: Devices | undefined,
+  staging: FabricEngine,
+  { chunkBytes }: FabricSettings,
+): Session['device'] {
+  if (devices === undefined || 'unavailable' in devices) return devices;
+  return new DeviceEngine({ ...devices, staging, pieceBytes: chunkBytes ?? stagedPieceBytes });
 }
 
 /**
@@ -153,6 +145,13 @@ export function pacingFor(
   if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '--chunk must be at least 1 byte');
   return { chunkBytes, window, reduced: window < wanted };
 }
+
+/**
+ * What a staged transfer is cut into. Only the first copy from and the last copy to the GPU are not hidden behind the
+ * transfer: small pieces keep those short. Each piece costs some microseconds on the fabric and in CUDA: large pieces
+ * keep those few. 2 MiB take 40 µs on PCIe 5.
+ */
+const stagedPieceBytes = 2 * 2 ** 20;
 
 // On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
 const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };

@@ -10,6 +10,8 @@ export interface FabricSettings {
   /** `auto` lets ranks that share cores yield at once. */
   readonly pin: 'auto' | 'none';
   readonly provider?: string;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn; default: all. */
+  readonly gpus?: readonly number[];
   readonly nics?: readonly string[];
   readonly channels?: number;
   readonly lineRateGbps?: number;

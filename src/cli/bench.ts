@@ -39,6 +39,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
       localRanks: ranks,
       preflight: () => usesFabric(benchmark) && preflight(settings),
       pin: settings.pin,
+      gpus: settings.gpus,
       timeoutMs: settings.timeoutMs,
       work: (world) => measureAndPrint(benchmark, world, settings, show),
     });
@@ -104,7 +105,8 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-function print({ run, path, error }: Recorded, show: ShowOptions): number {
+/** Prints a run on rank 0; the exit code is its outcome's. */
+export function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, stdoutTerminal());
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isWeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
 
 /** Turns a parser's error into commander's, which names the option. */
@@ -7,7 +8,9 @@ export function parsed<T>(parse: (text: string) => T): (text: string) => T {
     try {
       return parse(text);
     } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+      const hint = isWeftError(error) && error.hint ? ` ${error.hint}` : '';
+      const message = error instanceof Error ? error.message : String(error);
+      throw new InvalidArgumentError(`${message}${hint && `.${hint}`}`);
     }
   };
 }
@@ -45,4 +48,10 @@ export const names = parsed((text) => {
   if (list.some((name) => name === ''))
     throw new Error('It must be names with commas between them.');
   return list;
+});
+export const numbers = parsed((text) => {
+  const list = text.split(',').map((part) => part.trim());
+  if (list.some((part) => !/^\d{1,4}$/.test(part)))
+    throw new Error('It must be numbers with commas between them: 0,2.');
+  return list.map(Number);
 });

@@ -29,6 +29,8 @@ export interface OfferOptions {
   readonly basicRegistration?: boolean;
   /** Do without directed receives even where they are offered. */
   readonly undirected?: boolean;
+  /** Only what says that it moves a GPU's memory (FI_HMEM). */
+  readonly deviceMemory?: boolean;
 }
 
 /** `tcp` became a reliable-datagram provider of its own in 1.18; before, it needs rxm on top. */
@@ -84,11 +86,7 @@ function addressedOffer(provider: string, options: OfferOptions, nic: string | u
 /** efa and verbs name a NIC by its domain; one offer each, though one NIC may be offered in several fabrics. */
 function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
   const { infos, directed } = ask({ provider }, options);
-  const byDomain = new Map<string, NativeInfo>();
-  for (const info of infos) {
-    const nic = info.nic?.name ?? info.domain.replace(/-(rdm|dgrm)$/, '');
-    if (!byDomain.has(nic)) byDomain.set(nic, info);
-  }
+  const byDomain = byNic(infos);
   const wanted = options.nics ?? [...byDomain.keys()];
   if (wanted.length === 0) throw noProvider(provider, undefined);
   return wanted.map((nic) => {
@@ -99,10 +97,27 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
   });
 }
 
+/** The first that is offered for each NIC. */
+function byNic(infos: readonly NativeInfo[]): Map<string, NativeInfo> {
+  const found = new Map<string, NativeInfo>();
+  for (const info of infos) {
+    const nic = info.nic?.name ?? info.domain.replace(/-(rdm|dgrm)$/, '');
+    if (!found.has(nic)) found.set(nic, info);
+  }
+  return found;
+}
+
+/** The NICs that efa or verbs offers, by name. */
+export function offeredNics(provider: string): string[] {
+  const name = providerName(provider, loadLibrary());
+  return [...byNic(ask({ provider: name }, { provider: name }).infos).keys()];
+}
+
 function ask(query: NativeQuery, options: OfferOptions) {
   const mrMode = options.basicRegistration ? mrBits.BASIC : offeredMrMode;
+  const { deviceMemory = false } = options;
   const usable = (directed: boolean) =>
-    calling(() => addon().getInfo({ ...query, mrMode, directed })).filter(
+    calling(() => addon().getInfo({ ...query, mrMode, directed, deviceMemory })).filter(
       (info) => info.cqDataSize >= immediateBytes,
     );
   const undirected = options.undirected || ignoresDirection(query.provider ?? '');

@@ -26,6 +26,8 @@ export const summarySchema = z.object({
 
 export const labelsSchema = z.object({
   memory: z.enum(['host', 'pinned', 'staged', 'direct']).optional(),
+  /** Why GPU memory went through pinned memory, where it did. */
+  stagedBecause: z.string().optional(),
   producer: z.enum(['gpu', 'cpu']).optional(),
   grid: count.optional(),
   block: count.optional(),
@@ -76,6 +78,9 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** nccl-tests' figures, GB/s of 1e9 bytes, where a row is a collective. */
+  algbwGBps: z.number().optional(),
+  busbwGBps: z.number().optional(),
   /** Which repeat of the whole measurement the row belongs to, from 0; absent where there is only one. */
   repeat: count.optional(),
   /** Of a pair over TCP: segments both hosts sent again while it was measured. */

@@ -1,5 +1,6 @@
 import { mergeRepeats } from '../repeats.js';
 import type { Run } from '../schema.js';
+import { formatBackends, hasBackends } from './backends.js';
 import { formatCsv } from './csv.js';
 import { formatJson } from './json.js';
 import { formatMarkdown } from './markdown.js';
@@ -13,7 +14,8 @@ export type Format = (typeof formats)[number];
 export interface FormatOptions extends TableOptions, NcclOptions {}
 
 const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
-  table: formatTable,
+  table: (run, options) =>
+    hasBackends(run) ? formatBackends(run, options) : formatTable(run, options),
   markdown: formatMarkdown,
   csv: formatCsv,
   json: formatJson,
