@@ -9,6 +9,8 @@ import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
+import { addPlotCommand } from './plot.js';
+import { addReportCommand } from './report.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -31,6 +33,8 @@ addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addAllToAllSingleCommand(program);
 addSuiteCommand(program);
+addReportCommand(program);
+addPlotCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);
 addLabCommand(program);
