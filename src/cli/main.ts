@@ -6,6 +6,7 @@ import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
+import { addServeCommand } from './serve.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -28,6 +29,7 @@ addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
 addLabCommand(program);
+addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);
 

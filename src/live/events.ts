@@ -1,6 +1,7 @@
 import type { FollowCost } from './follow-cost.js';
 import type { Batch } from './run-batches.js';
 import type { FoundRun, RunFolder } from './run-folder.js';
+import type { End, Listing } from './wire.js';
 
 /** A quiet connection says so this often: both ends learn when the other is gone. */
 const stillHereMs = 15_000;
@@ -35,7 +36,10 @@ export async function* runEvents(
     const batch: Batch | null | undefined = await batches.after(cursor).catch(() => null);
     // Damaged or cut where it was read again: the page learns by the state.
     if (batch === null && log.epoch === epoch) {
-      yield eventText('end', JSON.stringify({ state: 'aborted', problem: 'damaged' }));
+      yield eventText(
+        'end',
+        JSON.stringify({ state: 'aborted', problem: 'damaged' } satisfies End),
+      );
       return;
     }
     if (batch) {
@@ -43,7 +47,7 @@ export async function* runEvents(
       yield eventText('lines', batch.json, `${log.generation}:${cursor}`);
     } else if (log.ended && cursor === log.lines) {
       const { state, problem } = log.summary();
-      yield eventText('end', JSON.stringify({ state, problem }));
+      yield eventText('end', JSON.stringify({ state, problem } satisfies End));
       return;
     } else if (!(await log.bell.rung(count, stillHereMs, signal))) yield ': still here\n\n';
   }
@@ -73,7 +77,11 @@ export async function* listEvents(folder: RunFolder, signal: AbortSignal): Async
 }
 
 export const listJson = (folder: RunFolder): string =>
-  JSON.stringify({ folder: folder.path, problem: folder.problem, runs: folder.summaries() });
+  JSON.stringify({
+    folder: folder.path,
+    problem: folder.problem,
+    runs: folder.summaries(),
+  } satisfies Listing);
 
 /** Asked for piece by piece, as fast as the viewer takes them and no faster: a slow one holds one piece. */
 export function streamOf(

@@ -5,17 +5,27 @@ export class FollowCost {
   #cpuBefore: NodeJS.CpuUsage | undefined;
   #cpuMicroseconds = 0;
   #rows = 0;
+  #rowsBefore = 0;
+  readonly #rowsNow: () => number;
+
+  /** `rowsNow` counts all rows ever seen to be appended. */
+  constructor(rowsNow: () => number) {
+    this.#rowsNow = rowsNow;
+  }
 
   /** A viewer comes; the function it returns says that it left. */
   viewer(): () => void {
-    if (this.#viewers++ === 0) this.#cpuBefore = process.cpuUsage();
+    if (this.#viewers++ === 0) {
+      this.#cpuBefore = process.cpuUsage();
+      this.#rowsBefore = this.#rowsNow();
+    }
     this.#mostViewers = Math.max(this.#mostViewers, this.#viewers);
     let gone = false;
     return () => {
       if (gone) return;
       gone = true;
       if (--this.#viewers > 0) return;
-      this.#cpuMicroseconds = this.#total();
+      [this.#cpuMicroseconds, this.#rows] = this.#totals();
       this.#cpuBefore = undefined;
     };
   }
@@ -24,26 +34,20 @@ export class FollowCost {
     return this.#viewers;
   }
 
-  rowsCame(count: number): void {
-    if (this.#viewers > 0) this.#rows += count;
-  }
-
   /** Undefined where nobody followed anything. */
   report(): CostReport | undefined {
     if (this.#mostViewers === 0) return undefined;
-    const cpuSeconds = this.#total() / 1e6;
-    return {
-      rows: this.#rows,
-      cpuSeconds,
-      mostViewers: this.#mostViewers,
-      ...(this.#rows > 0 && { cpuSecondsPerRow: cpuSeconds / this.#rows }),
-    };
+    const [cpuMicroseconds, rows] = this.#totals();
+    const cpuSeconds = cpuMicroseconds / 1e6;
+    const perRow = rows > 0 && { cpuSecondsPerRow: cpuSeconds / rows };
+    return { rows, cpuSeconds, mostViewers: this.#mostViewers, ...perRow };
   }
 
-  #total(): number {
-    if (this.#cpuBefore === undefined) return this.#cpuMicroseconds;
+  #totals(): [cpuMicroseconds: number, rows: number] {
+    if (this.#cpuBefore === undefined) return [this.#cpuMicroseconds, this.#rows];
     const { user, system } = process.cpuUsage(this.#cpuBefore);
-    return this.#cpuMicroseconds + user + system;
+    const rows = this.#rowsNow() - this.#rowsBefore;
+    return [this.#cpuMicroseconds + user + system, this.#rows + rows];
   }
 }
 
@@ -55,7 +59,12 @@ export interface CostReport {
   readonly mostViewers: number;
 }
 
-export function describeCost({ rows, cpuSeconds, cpuSecondsPerRow, mostViewers }: CostReport): string {
+export function describeCost({
+  rows,
+  cpuSeconds,
+  cpuSecondsPerRow,
+  mostViewers,
+}: CostReport): string {
   const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const perRow =
     cpuSecondsPerRow === undefined ? '' : `, ${cpuSecondsPerRow.toFixed(4)} CPU seconds per row`;

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
-import { parseLine, type RunLine } from '../results/read-run.js';
+import { parseLine } from '../results/read-run.js';
 import type { RunLog } from './run-log.js';
+import type { Lines, WireLine } from './wire.js';
 
 /** Lines of a run as the page gets them, and the line after them. */
 export interface Batch {
@@ -68,12 +69,14 @@ export class RunBatches {
       await file.close();
     }
     const texts = bytes.toString('utf8', 0, bytes.length - 1).split('\n');
-    const lines = texts.map((text) => (text === '' ? null : (parseLine(text) ?? null))).map(thinned);
-    return { json: JSON.stringify({ from, lines }), next: to };
+    const lines = texts
+      .map((text) => (text === '' ? null : (parseLine(text) ?? null)))
+      .map(thinned);
+    return { json: JSON.stringify({ from, lines } satisfies Lines), next: to };
   }
 }
 
-function thinned(line: RunLine | null): RunLine | null {
+function thinned(line: WireLine | null): WireLine | null {
   if (line?.line !== 'row' || line.samples.length <= mostSamples) return line;
   return { ...line, samples: evenRanks(line.samples, mostSamples) };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { WeftError } from '../errors.js';
 import { Bell } from './bell.js';
 import { RunBatches } from './run-batches.js';
-import { RunLog, type RunSummary } from './run-log.js';
+import { RunLog } from './run-log.js';
+import type { RunSummary } from './wire.js';
 import { markAbandoned } from './writers.js';
 
 /** A run that can be opened. */
@@ -27,12 +28,13 @@ export class RunFolder implements Disposable {
   /** Rings when any run has changed. */
   readonly bell = new Bell();
   readonly #runs = new Map<string, FoundRun>();
-  /** Names that are no runs, by the size they had. */
   #refreshing: Promise<void> | undefined;
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #viewers = 0;
   #problem: string | undefined;
+  /** Rows that were seen to be appended to a run that was known before. */
+  rows = 0;
 
   private constructor(path: string) {
     this.path = path;
@@ -61,7 +63,11 @@ export class RunFolder implements Disposable {
     return this.#problem;
   }
 
-  find(key: string): FoundRun | undefined {
+  /** By what the folder holds now. */
+  async lookUp(key: string): Promise<FoundRun | undefined> {
+    const known = this.#runs.get(key);
+    if (known === undefined) await this.refresh();
+    else await known.log.advance();
     return this.#runs.get(key);
   }
 
@@ -137,9 +143,12 @@ export class RunFolder implements Disposable {
       found = { log, batches: new RunBatches(log) };
       this.#runs.set(key, found);
     }
-    const { count } = found.log.bell;
-    await found.log.advance();
-    if (found.log.bell.count !== count) this.bell.ring();
+    const { log } = found;
+    const [rings, rows] = [log.bell.count, log.rows];
+    const wasKnown = log.lines > 0;
+    await log.advance();
+    if (wasKnown && log.rows > rows) this.rows += log.rows - rows;
+    if (log.bell.count !== rings) this.bell.ring();
   }
 
   #drop(key: string): void {

@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { footerSchema, headerSchema, type Outcome } from '../results/schema.js';
-
-/** The best row of a run: what a list shows of it. */
-export interface Headline {
-  readonly gbps?: number;
-  readonly mops?: number;
-  readonly column: string;
-  readonly bytes: number | null;
-}
+import type { Headline } from './wire.js';
 
 /** What a list needs of a line. Samples are most of a file and nothing to it, so they are not parsed. */
 export type Glance =
@@ -17,14 +10,7 @@ export type Glance =
   | { readonly line: 'other' };
 
 export type GlanceHeader = z.infer<typeof glanceHeaderSchema>;
-const glanceHeaderSchema = headerSchema.pick({
-  schema: true,
-  id: true,
-  benchmark: true,
-  startedAt: true,
-  world: true,
-  fabric: true,
-});
+const glanceHeaderSchema = headerSchema.omit({ settings: true });
 const footerLine = footerSchema.pick({ endedAt: true, outcome: true });
 const rowLine = z.object({
   column: z.string(),

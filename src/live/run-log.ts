@@ -1,23 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import type { Outcome } from '../results/schema.js';
 import { Bell } from './bell.js';
-import { better, type Glance, type GlanceHeader, glanceAt, type Headline } from './run-glance.js';
-
-export type RunState = Outcome | 'running' | 'unreadable';
-
-/** A run as the list shows it. */
-export interface RunSummary {
-  /** Names the run in addresses: its file's name without the ending. */
-  readonly key: string;
-  readonly state: RunState;
-  readonly problem?: string;
-  readonly header?: GlanceHeader;
-  readonly endedAt?: string;
-  readonly rows: number;
-  readonly headline?: Headline;
-  readonly modifiedAt: string;
-}
+import { better, type Glance, type GlanceHeader, glanceAt } from './run-glance.js';
+import type { Headline, RunState, RunSummary } from './wire.js';
 
 export const limits = { fileBytes: 2 ** 31, lineBytes: 2 ** 26 } as const;
 

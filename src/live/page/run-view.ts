@@ -1,0 +1,81 @@
+import { bytesText } from '../../report/hydrate.js';
+import { describeRun, notesOf } from '../../results/formats/notes.js';
+import type { Run } from '../../results/schema.js';
+import { ChartsView } from './charts-view.js';
+import { element, setAttributes, setText, show } from './dom.js';
+import { RowsTable } from './rows-table.js';
+import { followRun, type LiveRun } from './run-stream.js';
+import { dateText, gbps, plural, stateText } from './words.js';
+
+/** One run: what it is, how it stands, its rows, its charts, what must be said about it. */
+export function showRun(key: string): void {
+  const title = element('h1', {}, key);
+  const state = element('span', { class: 'state' });
+  const facts = element('p', { class: 'facts' });
+  const standing = element('p', { class: 'standing' });
+  const news = element('p', { class: 'hidden', 'aria-live': 'polite' });
+  const table = new RowsTable('Rows');
+  const charts = new ChartsView();
+  const notes = element('section', { class: 'notes', 'aria-label': 'Notes' });
+  const head = element('div', { class: 'title' }, title, state);
+  const rows = element('h2', {}, 'Rows');
+  show(
+    head,
+    facts,
+    standing,
+    news,
+    rows,
+    table.root,
+    element('h2', {}, 'Charts'),
+    charts.root,
+    notes,
+  );
+  let epoch = 0;
+  followRun(key, (live) => {
+    if (live.epoch !== epoch) {
+      ({ epoch } = live);
+      table.clear();
+      charts.clear();
+    }
+    setText(state, stateText[live.state]);
+    setAttributes(state, { 'data-state': live.state });
+    if (live.problem !== undefined) setText(standing, live.problem);
+    const { run } = live;
+    if (run === undefined) return;
+    document.title = `${run.benchmark} ${stateText[live.state]} · Weft`;
+    setText(title, run.benchmark);
+    setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)}`);
+    setText(standing, standingOf(run, live));
+    setText(news, newsOf(run, live));
+    table.set(run.rows);
+    charts.set([run]);
+    if (live.state !== 'running') showNotes(notes, run);
+  });
+}
+
+/** One sentence that is true at any moment. */
+function standingOf(run: Run, { state, problem }: LiveRun): string {
+  const measured = run.rows.filter((row) => row.outcome === 'passed' && row.gbps !== null);
+  const best = measured.reduce<(typeof measured)[number] | undefined>(
+    (most, row) => (most === undefined || row.gbps! > most.gbps! ? row : most),
+    undefined,
+  );
+  const count = `${plural(run.rows.length, 'row')}${state === 'running' ? ' so far' : ''}`;
+  const top =
+    best && `best ${gbps(best.gbps)} Gbps with ${best.column} at ${bytesText(best.bytes ?? 0)}`;
+  return [count, top, problem].filter((part) => part !== undefined).join(' · ');
+}
+
+/** For those who listen: the last row, and the end. */
+function newsOf(run: Run, { state }: LiveRun): string {
+  const row = run.rows.at(-1);
+  if (state !== 'running') return `The run has ended: ${stateText[state]}.`;
+  if (row === undefined) return 'The run has started.';
+  const size = row.bytes === null ? '' : ` ${bytesText(row.bytes)}`;
+  return `${row.column}${size}: ${row.gbps === null ? row.outcome : `${gbps(row.gbps)} Gbps`}`;
+}
+
+function showNotes(place: HTMLElement, run: Run): void {
+  const items = notesOf(run).map(({ kind, text }) => element('li', { 'data-kind': kind }, text));
+  place.replaceChildren(element('h2', {}, 'Notes'), element('ul', {}, ...items));
+}
