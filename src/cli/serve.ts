@@ -55,8 +55,11 @@ function portNumber(text: string): number {
 }
 
 function announce(page: LivePage, folder: string, follower: boolean): void {
-  process.stdout.write(`${page.address(follower ? '/new' : '/')}\n`);
-  if (follower) return;
+  if (follower) {
+    process.stdout.write(`${page.address('/new', { since: new Date().toISOString() })}\n`);
+    return;
+  }
+  process.stdout.write(`${page.address()}\n`);
   process.stderr.write(`weft: the runs of ${folder}; Ctrl-C ends it\n`);
   if (isLoopback(page.host)) return;
   process.stderr.write(

@@ -95,15 +95,18 @@ export function streamOf(
   const generator = events(signal);
   const encoder = new TextEncoder();
   const release = cost.viewer();
+  let over = false;
   const end = () => {
+    if (over) return;
+    over = true;
     release();
     done();
   };
   return new ReadableStream(
     {
       async pull(controller) {
-        const { value, done: over } = await generator.next();
-        if (!over) {
+        const { value, done: last } = await generator.next();
+        if (!last) {
           controller.enqueue(encoder.encode(value));
           return;
         }

@@ -26,7 +26,7 @@ export interface LivePage extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   /** With the token, once for each browser. */
-  address(path?: string): string;
+  address(path?: string, query?: Readonly<Record<string, string>>): string;
   readonly cost: FollowCost;
   /** Pages that are connected get what there is, at most for `graceMs`; then all connections end. */
   close(graceMs?: number): Promise<CostReport | undefined>;
@@ -40,24 +40,26 @@ export async function startPage(options: ServeOptions): Promise<LivePage> {
   const assets = await loadAssets(builtFolder);
   const cost = new FollowCost(() => folder.rows);
   const stop = new AbortController();
+  const followers = { count: 0 };
   let bound = port;
-  const app = appOf({ folder, assets, cost, token, host, port: () => bound, stop: stop.signal });
+  const access = { token, host, port: () => bound };
+  const app = appOf({ folder, assets, cost, followers, access, stop: stop.signal });
   const server = await listening(app, host, port);
   bound = (server.address() as AddressInfo).port;
   const close = async (graceMs = 0) => {
+    if (graceMs > 0) await settled(folder, followers, graceMs);
     const report = cost.report();
-    if (graceMs > 0) await settled(folder, cost, graceMs);
     stop.abort();
     folder[Symbol.dispose]();
     await ended(server);
-    return cost.report() ?? report;
+    return report;
   };
   return {
     host,
     port: bound,
     cost,
-    address: (path = '/') =>
-      `http://${shownHost(host)}:${bound}${path}?token=${encodeURIComponent(token)}`,
+    address: (path = '/', query = {}) =>
+      `http://${shownHost(host)}:${bound}${path}?${new URLSearchParams({ ...query, token })}`,
     close,
     [Symbol.asyncDispose]: async () => void (await close()),
   };
@@ -73,15 +75,16 @@ interface App {
   readonly folder: RunFolder;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly cost: FollowCost;
-  readonly token: string;
-  readonly host: string;
-  readonly port: () => number;
+  /** Pages that follow a run which has not ended for them. */
+  readonly followers: { count: number };
+  readonly access: { readonly token: string; readonly host: string; readonly port: () => number };
   readonly stop: AbortSignal;
 }
 
-function appOf({ folder, assets, cost, token, host, port, stop }: App): Hono {
+function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   const app = new Hono();
-  app.use(withSafeHeaders, readersOnly, knownHosts(host), tokenGuard(token, port));
+  const guard = tokenGuard(access.token, access.port);
+  app.use(withSafeHeaders, readersOnly, knownHosts(access.host), guard);
   for (const path of ['/', '/new', '/run/:key', '/compare']) {
     app.get(path, (c) => c.html(pageShell()));
   }
@@ -113,7 +116,15 @@ function appOf({ folder, assets, cost, token, host, port, stop }: App): Hono {
       unfollow();
       return c.text('There is no such run.\n', 404);
     }
-    return stream((signal) => runEvents(run, c.req.header('last-event-id'), signal), unfollow);
+    followers.count++;
+    const last = c.req.header('last-event-id');
+    return stream(
+      (signal) => runEvents(run, last, signal),
+      () => {
+        followers.count--;
+        unfollow();
+      },
+    );
   });
   app.notFound((c) => c.text('There is nothing here.\n', 404));
   app.onError((_, c) => c.text('This could not be answered.\n', 500));
@@ -145,11 +156,15 @@ function listenError(host: string, port: number, cause: NodeJS.ErrnoException): 
   });
 }
 
-/** Until every page has what there is, as far as can be seen from here: nobody follows, or time is up. */
-async function settled(folder: RunFolder, cost: FollowCost, graceMs: number): Promise<void> {
+/** Until every page that follows a run has its end, or time is up. */
+async function settled(
+  folder: RunFolder,
+  followers: { readonly count: number },
+  graceMs: number,
+): Promise<void> {
   const end = Date.now() + graceMs;
   await folder.refresh();
-  while (cost.viewers > 0 && Date.now() < end) {
+  while (followers.count > 0 && Date.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -10,21 +10,16 @@ const [a, b] = [searchParams.get('a'), searchParams.get('b')];
 
 if (view === 'run' && key) showRun(decodeURIComponent(key));
 else if (view === 'compare' && a !== null && b !== null) showComparison([a, b]);
-else if (view === 'new') showNext();
+else if (view === 'new') showNext(searchParams.get('since') ?? '');
 else showList();
 
 /** Waits for the run that a command is about to start, and goes there. */
-function showNext(): void {
+function showNext(since: string): void {
   document.title = 'Waiting · Weft';
-  const since = performance.timeOrigin;
-  show(
-    element('h1', {}, 'Waiting for the run'),
-    element('p', { role: 'status' }, 'It is being set up.'),
-  );
+  const text = element('p', { role: 'status' }, 'It is being set up.');
+  show(element('h1', {}, 'Waiting for the run'), text);
   const stop = followList(({ runs }) => {
-    const running = runs.find(({ state }) => state === 'running');
-    const fresh = runs.find(({ header }) => header && Date.parse(header.startedAt) > since);
-    const next = running ?? fresh;
+    const next = runs.find(({ header }) => header !== undefined && header.startedAt >= since);
     if (next === undefined) return;
     stop();
     location.replace(runAddress(next.key));

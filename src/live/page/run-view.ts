@@ -1,6 +1,6 @@
 import { bytesText } from '../../report/hydrate.js';
 import { describeRun, notesOf } from '../../results/formats/notes.js';
-import type { Run } from '../../results/schema.js';
+import type { Row, Run } from '../../results/schema.js';
 import { ChartsView } from './charts-view.js';
 import { element, setAttributes, setText, show } from './dom.js';
 import { RowsTable } from './rows-table.js';
@@ -47,11 +47,14 @@ export function showRun(key: string): void {
     setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)}`);
     setText(standing, standingOf(run, live));
     setText(news, newsOf(run, live));
-    table.set(run.rows);
+    table.set(run.rows.filter(hasLine));
     charts.set([run]);
     if (live.state !== 'running') showNotes(notes, run);
   });
 }
+
+/** Whole columns that were skipped are told in the notes. */
+const hasLine = (row: Row): boolean => row.bytes !== null || row.outcome !== 'skipped';
 
 /** One sentence that is true at any moment. */
 function standingOf(run: Run, { state, problem }: LiveRun): string {
@@ -60,7 +63,7 @@ function standingOf(run: Run, { state, problem }: LiveRun): string {
     (most, row) => (most === undefined || row.gbps! > most.gbps! ? row : most),
     undefined,
   );
-  const count = `${plural(run.rows.length, 'row')}${state === 'running' ? ' so far' : ''}`;
+  const count = `${plural(run.rows.filter(hasLine).length, 'row')}${state === 'running' ? ' so far' : ''}`;
   const top =
     best && `best ${gbps(best.gbps)} Gbps with ${best.column} at ${bytesText(best.bytes ?? 0)}`;
   return [count, top, problem].filter((part) => part !== undefined).join(' · ');
