@@ -7,10 +7,15 @@ import { SetupFailure } from './failure.mjs';
 import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } from './stamp.mjs';
 
 const compiler = 'node_modules/typescript/bin/tsc';
-// The page runs in browsers, so it is checked against what browsers have.
+// Pages run in browsers, so they are checked against what browsers have.
 const projects = ['tsconfig.json', 'tsconfig.page.json'];
-/** Parts of the page that need no compiler. */
-const copied = ['live/page/page.css', 'live/page/icon.svg'];
+/** Parts of pages that need no compiler. */
+const copied = [
+  'live/page/page.css',
+  'live/page/icon.svg',
+  'report/page/report.css',
+  'report/page/print.css',
+];
 
 export const typescriptBuild = {
   pending({ root }) {

@@ -6,6 +6,8 @@ import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
+import { addPlotCommand } from './plot.js';
+import { addReportCommand } from './report.js';
 import { addServeCommand } from './serve.js';
 import { addSuiteCommand } from './suite.js';
 
@@ -28,6 +30,8 @@ addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addSuiteCommand(program);
+addReportCommand(program);
+addPlotCommand(program);
 addLabCommand(program);
 addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.

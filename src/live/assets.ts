@@ -25,7 +25,9 @@ export async function loadAssets(builtFolder: string): Promise<ReadonlyMap<strin
     await add(relative(builtFolder, file), javascript, file);
   }
   const page = join(builtFolder, dirname(entry));
-  await add('page.css', 'text/css; charset=utf-8', join(page, 'page.css'));
+  const css = 'text/css; charset=utf-8';
+  await add('report.css', css, join(builtFolder, 'report/page/report.css'));
+  await add('page.css', css, join(page, 'page.css'));
   await add('icon.svg', 'image/svg+xml', join(page, 'icon.svg'));
   const library = createRequire(import.meta.url).resolve('echarts/package.json');
   await add('echarts.js', javascript, join(dirname(library), 'dist/echarts.min.js'));

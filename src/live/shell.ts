@@ -7,6 +7,7 @@ export const pageShell = (): string => `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Weft</title>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/report.css">
 <link rel="stylesheet" href="/assets/page.css">
 <script src="/assets/echarts.js" defer></script>
 <script type="module" src="/assets/live/page/main.js"></script>
@@ -14,7 +15,7 @@ export const pageShell = (): string => `<!doctype html>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
-<a class="home" href="/"><svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><use href="/assets/icon.svg#mark"></use></svg>Weft</a>
+<a class="brand" href="/"><svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><use href="/assets/icon.svg#mark"></use></svg>Weft</a>
 <p id="connection" role="status"></p>
 </header>
 <main id="main" tabindex="-1"><noscript>This page needs its script.</noscript></main>

@@ -1,6 +1,8 @@
 import type { ChartOption } from './chart.js';
+import type { Ticks } from './ticks.js';
 
-export const fontFamily = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", Arial, sans-serif';
+/** Without quotes: they would end the attribute that ECharts writes it into. */
+export const fontFamily = 'system-ui, -apple-system, Roboto, Arial, sans-serif';
 
 /** What a number is: how its axis is scaled and written. */
 export interface AxisOf {
@@ -8,7 +10,8 @@ export interface AxisOf {
   readonly name: string;
   /** A name in `texts`. */
   readonly text: string;
-  readonly log?: 2 | 10;
+  /** Makes the axis logarithmic; from `doublingTicks` or `decadeTicks`. */
+  readonly ticks?: Ticks;
   readonly max?: number;
 }
 
@@ -17,14 +20,13 @@ const axisLine = { show: true, lineStyle: { color: '@line' } };
 const splitLine = { show: true, lineStyle: { color: '@grid' } };
 const nameTextStyle = { color: '@muted', fontSize: 12 };
 
-function scale({ text, log, max }: AxisOf): object {
-  return {
-    type: log === undefined ? 'value' : 'log',
-    ...(log !== undefined && { logBase: log }),
-    ...(log === undefined && { min: 0 }),
-    ...(max !== undefined && { max }),
-    axisLabel: { ...label, formatter: `@${text}` },
-  };
+function scale({ text, ticks, max }: AxisOf): object {
+  const axisLabel = { ...label, formatter: `@${text}` };
+  if (ticks === undefined) {
+    return { type: 'value', min: 0, ...(max !== undefined && { max }), axisLabel };
+  }
+  const { min, max: most, values: customValues } = ticks;
+  return { type: 'log', min, max: most, axisLabel: { ...axisLabel, customValues } };
 }
 
 /** The horizontal axis; its name stands below its middle. */
@@ -35,20 +37,20 @@ export const across = (axis: AxisOf): object => ({
   nameGap: 30,
   nameTextStyle,
   axisLine,
-  axisTick: { show: true, lineStyle: { color: '@line' } },
+  axisTick: {
+    show: true,
+    lineStyle: { color: '@line' },
+    ...(axis.ticks && { customValues: axis.ticks.values }),
+  },
   splitLine: { show: false },
 });
 
-/** The vertical axis; its name stands above it, where it can be read without turning the head. */
+/** The vertical axis. Its name stands above the chart, where it is read without turning the head: see `framed`. */
 export const upright = (axis: AxisOf): object => ({
   ...scale(axis),
-  name: axis.name,
-  nameLocation: 'end',
-  nameGap: 14,
-  nameTextStyle: { ...nameTextStyle, align: 'left', padding: [0, 0, 0, -44] },
   axisLine: { show: false },
   axisTick: { show: false },
-  splitLine,
+  splitLine: { ...splitLine, ...(axis.ticks && { customValues: axis.ticks.values }) },
 });
 
 /** One place per name. */
@@ -71,6 +73,7 @@ export interface Frame {
   readonly legend?: readonly string[];
   readonly x: object;
   readonly y: object;
+  readonly yName: string;
   readonly series: readonly object[];
   readonly more?: ChartOption;
 }
@@ -87,10 +90,17 @@ export function framed({ tooltip, trigger = 'axis', legend = [], ...rest }: Fram
     grid: {
       left: 12,
       right: 24,
-      top: (named ? legendHeightPx : 0) + 40,
+      top: (named ? legendHeightPx : 0) + 44,
       bottom: 34,
       outerBoundsMode: 'same',
       outerBoundsContain: 'axisLabel',
+    },
+    title: {
+      text: rest.yName,
+      left: 0,
+      top: named ? legendHeightPx : 0,
+      padding: [4, 0],
+      textStyle: { color: '@muted', fontSize: 12, fontWeight: 'normal', fontFamily },
     },
     tooltip: {
       trigger,
@@ -127,10 +137,10 @@ const symbols = [
   'rect',
   'triangle',
   'diamond',
-  'roundRect',
-  'pin',
-  'arrow',
   'emptyCircle',
+  'emptyRect',
+  'emptyTriangle',
+  'emptyDiamond',
 ];
 const dashes = ['solid', 'dashed', 'dotted', [12, 4, 2, 4], [2, 6], [16, 4]];
 

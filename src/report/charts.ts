@@ -13,7 +13,7 @@ import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
 import { peerBars, rankBars } from './charts/parts.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
 import { groupBy } from './group.js';
-import { type Line, linesOf } from './lines.js';
+import { columnOrder, type Line, linesOf } from './lines.js';
 
 /**
  * Every chart that these runs can fill, in the order a reader wants them. Runs of the same benchmark share charts
@@ -22,9 +22,10 @@ import { type Line, linesOf } from './lines.js';
  */
 export function chartsOf(runs: readonly Run[]): Chart[] {
   const groups = groupBy(runs, (run) => run.benchmark);
+  const order = columnOrder(runs);
   return [...groups].flatMap(([benchmark, group]) => {
     const prefix = groups.size > 1 ? `${idOf(benchmark)}-` : '';
-    return chartsOfBenchmark(group).map(
+    return chartsOfBenchmark(group, order).map(
       ([kind, parts]): Chart => ({ ...parts, id: `${prefix}${parts.id}`, kind, benchmark }),
     );
   });
@@ -32,19 +33,19 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
 
 type Drawn = readonly [ChartKind, ChartParts & { id: string }];
 
-function chartsOfBenchmark(runs: readonly Run[]): Drawn[] {
-  const lines = linesOf(runs);
+function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Drawn[] {
+  const lines = linesOf(runs, order);
   const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
     parts === undefined ? [] : [[kind, { ...parts, id: kind }]];
   const many = (kind: ChartKind, list: readonly ChartParts[]): Drawn[] =>
     list.map((parts, i) => [kind, { ...parts, id: i === 0 ? kind : `${kind}-${i + 1}` }]);
   return [
     ...one('bandwidth', bandwidthBySize(lines)),
-    ...one('latency', timeBySize(lines)),
+    ...one('latency', timeBySize(lines) ?? configurations(lines, 'time')),
     ...one('busbw', busBandwidth(lines)),
     ...one('line', lineShare(lines)),
     ...one('of-bound', boundShare(lines)),
-    ...one('configurations', configurations(lines)),
+    ...one('configurations', several(lines) ? configurations(lines, 'bandwidth') : undefined),
     ...one('nodes', byNodes(lines)),
     ...one('buffers', byBuffers(lines, 'bandwidth')),
     ...one('buffers-time', byBuffers(lines, 'time')),
@@ -70,6 +71,12 @@ function chartsOfBenchmark(runs: readonly Run[]): Drawn[] {
   ];
 }
 
+/** Whether bars beside each other say more than a line over the size. */
+function several(lines: readonly Line[]): boolean {
+  const sizes = new Set(lines.flatMap(({ rows }) => rows.map((row) => row.bytes)));
+  return sizes.size === 1 || new Set(lines.map((line) => line.column)).size > 1;
+}
+
 const idOf = (benchmark: string): string =>
   benchmark
     .toLowerCase()
@@ -89,8 +96,8 @@ function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
   const perPeer = perPeerOnly(lines);
   const rates = lineRates(lines);
   const most = Math.max(0, ...lines.flatMap(({ rows }) => rows.map((row) => row.gbps ?? 0)));
-  // A line rate far above would flatten the lines that matter.
-  const near = rates.filter((rate) => rate <= 2.5 * most);
+  // A line rate far above would flatten the lines that matter, and no single peer gets it in an all-to-all.
+  const near = perPeer ? [] : rates.filter((rate) => rate <= 2.5 * most);
   return chartBySize(lines, {
     title: perPeer ? 'Bandwidth per peer by size' : 'Bandwidth by size',
     caption: bandCaption,

@@ -6,14 +6,14 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Text as HTML and XML take it for text; characters that XML forbids become replacement characters. */
+/** Text as HTML and XML take it for text. */
 export function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character]!).replace(forbidden, '\ufffd');
+  return allowed(text).replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML does not allow.
-const forbidden =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** Control characters and halves of pairs, which XML forbids, become replacement characters. */
+export const allowed = (text: string): string =>
+  text.replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd');
 
 /** JSON that can stand inside a `script` element: nothing in it ends the element or opens a comment. */
 export function jsonInScript(value: unknown): string {

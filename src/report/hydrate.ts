@@ -156,3 +156,49 @@ function colourOf(name: string, theme: Theme): string {
   if (list === 'heat') return theme.heat[Number(index) % theme.heat.length]!;
   return String(theme[name as keyof Theme] ?? theme.text);
 }
+
+const legendRowPx = 26;
+const mostLegendRows = 5;
+
+interface LegendParts {
+  readonly legend?: { readonly data: readonly string[] };
+  readonly grid: { readonly top: number };
+  readonly title: { readonly top: number };
+}
+
+/**
+ * The option with its whole legend in view, as far as a few lines hold it, and how much higher that makes the chart.
+ * Widths are estimates: only whoever draws knows the font.
+ */
+export function unfoldLegend(
+  option: Readonly<Record<string, unknown>>,
+  widthPx: number,
+): { option: Record<string, unknown>; extraPx: number } {
+  const { legend, grid, title } = option as unknown as LegendParts;
+  if (legend === undefined) return { option: { ...option }, extraPx: 0 };
+  let rows = 1;
+  let used = 0;
+  for (const name of legend.data) {
+    const needed = 60 + name.length * 7.5;
+    if (used > 0 && used + needed > widthPx) {
+      rows++;
+      used = 0;
+    }
+    used += needed;
+  }
+  if (rows > mostLegendRows) return { option: { ...option }, extraPx: 0 };
+  const extraPx = (rows - 1) * legendRowPx;
+  const lower = <Part extends { top: number }>(part: Part) => ({
+    ...part,
+    top: part.top + extraPx,
+  });
+  return {
+    option: {
+      ...option,
+      legend: { ...legend, type: 'plain' },
+      grid: lower(grid),
+      title: lower(title),
+    },
+    extraPx,
+  };
+}

@@ -17,11 +17,24 @@ export interface Line {
   readonly rows: readonly Row[];
 }
 
-/** The lines of runs of one benchmark; configurations keep their colour in every chart of it. */
-export function linesOf(runs: readonly Run[]): Line[] {
+/** As many colours as a palette has. */
+const fewColumns = 8;
+
+/** The configurations of all runs, where they are few enough for a colour each; otherwise none. */
+export function columnOrder(runs: readonly Run[]): string[] {
+  const columns = new Set(runs.flatMap((run) => [...byConfiguration(run).keys()]));
+  return columns.size <= fewColumns ? [...columns] : [];
+}
+
+/**
+ * The lines of runs of one benchmark. A configuration keeps its colour in all their charts, and in those of other
+ * benchmarks where `order` names it.
+ */
+export function linesOf(runs: readonly Run[], order: readonly string[] = []): Line[] {
   const names = runNames(runs);
   const grouped = runs.map(byConfiguration);
   const columns = [...new Set(grouped.flatMap((group) => [...group.keys()]))];
+  const colors = order.length > 0 ? order : columns;
   return runs.flatMap((run, runIndex) =>
     [...grouped[runIndex]!].map(([column, rows]) => {
       const runName = names[runIndex]!;
@@ -30,7 +43,7 @@ export function linesOf(runs: readonly Run[]): Line[] {
         column,
         run,
         runName,
-        color: columns.length === 1 ? runIndex : columns.indexOf(column),
+        color: columns.length === 1 && runs.length > 1 ? runIndex : colors.indexOf(column),
         dash: columns.length === 1 ? 0 : runIndex,
         rows,
       };

@@ -1,14 +1,15 @@
 import * as echarts from 'echarts';
+import { fontFamily } from './axes.js';
 import type { Chart } from './chart.js';
-import { escapeMarkup } from './escape.js';
-import { hydrate, type ThemeName, themes } from './hydrate.js';
+import { allowed, escapeMarkup } from './escape.js';
+import { hydrate, type ThemeName, themes, unfoldLegend } from './hydrate.js';
 
 export interface SvgOptions {
   readonly theme?: ThemeName;
   readonly widthPx?: number;
 }
 
-const titleHeightPx = 64;
+const lineHeightPx = 18;
 const marginPx = 24;
 
 /** Charts below each other as one SVG document, each with its title and caption. */
@@ -17,8 +18,8 @@ export function renderSvg(charts: readonly Chart[], options: SvgOptions = {}): s
   let top = marginPx;
   const parts = charts.map((chart) => {
     const part = placed(chart, { theme, widthPx, top });
-    top += titleHeightPx + chart.heightPx + marginPx;
-    return part;
+    top += part.heightPx + marginPx;
+    return part.markup;
   });
   const name = escapeMarkup(charts.map(({ title }) => title).join('; '));
   return [
@@ -36,20 +37,41 @@ interface Place {
   readonly top: number;
 }
 
-function placed(chart: Chart, { theme, widthPx, top }: Place): string {
+function placed(chart: Chart, { theme, widthPx, top }: Place) {
+  const caption = wrapped(chart.caption, (widthPx - 2 * marginPx) / captionCharacterPx);
+  const headPx = 36 + caption.length * lineHeightPx;
   const { text, muted } = themes[theme];
-  const font = 'font-family="system-ui, sans-serif"';
-  const drawing = drawn(chart, theme, widthPx - 2 * marginPx).replace(
+  const font = `font-family="${fontFamily}"`;
+  const { option, extraPx } = unfoldLegend(chart.option, widthPx - 2 * marginPx);
+  const whole = { ...chart, option, heightPx: chart.heightPx + extraPx };
+  const drawing = drawn(whole, theme, widthPx - 2 * marginPx).replace(
     '<svg ',
-    `<svg x="${marginPx}" y="${top + titleHeightPx}" `,
+    `<svg x="${marginPx}" y="${top + headPx}" `,
   );
-  return [
+  const markup = [
     `<g><desc>${escapeMarkup(chart.summary)}</desc>`,
     `<text x="${marginPx}" y="${top + 18}" ${font} font-size="18" font-weight="600" fill="${text}">${escapeMarkup(chart.title)}</text>`,
-    `<text x="${marginPx}" y="${top + 42}" ${font} font-size="13" fill="${muted}">${escapeMarkup(chart.caption)}</text>`,
+    ...caption.map(
+      (line, i) =>
+        `<text x="${marginPx}" y="${top + 40 + i * lineHeightPx}" ${font} font-size="13" fill="${muted}">${escapeMarkup(line)}</text>`,
+    ),
     drawing,
     '</g>',
   ].join('\n');
+  return { markup, heightPx: headPx + whole.heightPx };
+}
+
+/** Of common sans-serif fonts at 13 px; generous, since SVG does not break lines by itself. */
+const captionCharacterPx = 6.6;
+
+function wrapped(text: string, columns: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line !== '' && line.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
 }
 
 /** The drawing alone. Names inside it derive from the chart, so that the same runs give the same bytes. */
@@ -58,7 +80,7 @@ function drawn(chart: Chart, theme: ThemeName, width: number): string {
   const drawing = echarts.init(null, null, options);
   try {
     drawing.setOption(hydrate(chart.option, { theme }));
-    return drawing.renderToSVGString().replaceAll(/\bzr\d+-/g, `${chart.id}-`);
+    return allowed(drawing.renderToSVGString()).replaceAll(/\bzr\d+-/g, `${chart.id}-`);
   } finally {
     drawing.dispose();
   }

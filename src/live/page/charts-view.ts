@@ -1,23 +1,23 @@
-import type { ECharts } from 'echarts';
 import type { Chart } from '../../report/chart.js';
 import { chartsOf } from '../../report/charts.js';
-import { hydrate, type ThemeName } from '../../report/hydrate.js';
+import type { ThemeName } from '../../report/hydrate.js';
+import { ChartView } from '../../report/page/draw.js';
 import type { Run } from '../../results/schema.js';
 import { element, setText } from './dom.js';
-import { tooltip } from './tooltip.js';
-
-declare const echarts: typeof import('echarts');
 
 interface Drawn {
-  readonly figure: HTMLElement;
-  readonly place: HTMLElement;
+  readonly title: HTMLElement;
   readonly caption: HTMLElement;
-  readonly drawing: ECharts;
-  chart: Chart;
+  readonly place: HTMLElement;
+  readonly view: ChartView;
+  /** What is drawn, to see whether there is anything new. */
+  json: string;
 }
 
 /** Fast enough to look alive, slow enough to leave the machine to the measurement. */
 const pauseMs = 400;
+/** Above the drawing, for a legend of two lines. */
+const legendSpacePx = 40;
 
 /**
  * The charts of one or more runs, drawn again as they grow. A chart keeps its place once it has one, and new ones come
@@ -31,62 +31,51 @@ export class ChartsView {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    this.#dark.addEventListener('change', () => this.#drawAll());
-    new ResizeObserver(() => {
-      for (const { drawing } of this.#drawn.values()) drawing.resize();
-    }).observe(this.root);
+    this.#dark.addEventListener('change', () => {
+      for (const { view } of this.#drawn.values()) view.setTheme(this.#theme());
+    });
   }
 
   set(runs: readonly Run[]): void {
     this.#runs = runs;
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#update();
-      },
-      this.#drawn.size === 0 ? 0 : pauseMs,
-    );
+    const update = () => {
+      this.#timer = undefined;
+      for (const chart of chartsOf(this.#runs)) this.#show(chart);
+    };
+    this.#timer ??= setTimeout(update, this.#drawn.size === 0 ? 0 : pauseMs);
   }
 
   clear(): void {
-    for (const { drawing } of this.#drawn.values()) drawing.dispose();
+    for (const { view } of this.#drawn.values()) view.dispose();
     this.#drawn.clear();
     this.root.replaceChildren();
   }
 
-  #update(): void {
-    const charts = chartsOf(this.#runs);
-    for (const chart of charts) {
-      const drawn = this.#drawn.get(chart.id);
-      if (drawn === undefined) this.#add(chart);
-      else if (JSON.stringify(drawn.chart) !== JSON.stringify(chart)) {
-        drawn.chart = chart;
-        this.#draw(drawn);
-      }
-    }
+  #theme(): ThemeName {
+    return this.#dark.matches ? 'dark' : 'light';
   }
 
-  #add(chart: Chart): void {
-    const place = element('div', { class: 'drawing', role: 'img' });
-    place.style.height = `${chart.heightPx}px`;
-    const caption = element('p', { class: 'caption' });
-    const title = element('h3', {}, chart.title);
-    const figure = element('figure', { 'data-chart': chart.id }, title, caption, place);
-    this.root.append(figure);
-    const drawn: Drawn = { figure, place, caption, drawing: echarts.init(place), chart };
+  #show(chart: Chart): void {
+    const json = JSON.stringify(chart.option);
+    const drawn = this.#drawn.get(chart.id) ?? this.#add(chart);
+    if (drawn.json === json) return;
+    drawn.json = json;
+    setText(drawn.title, chart.title);
+    setText(drawn.caption, chart.caption);
+    drawn.place.setAttribute('aria-label', chart.summary);
+    drawn.view.update(chart);
+  }
+
+  #add(chart: Chart): Drawn {
+    const title = element('h3');
+    const caption = element('p');
+    const place = element('div', { class: 'place', role: 'group' });
+    place.style.minHeight = `${chart.heightPx + legendSpacePx}px`;
+    const text = element('figcaption', {}, title, caption);
+    this.root.append(element('figure', { 'data-chart': chart.id }, text, place));
+    const view = new ChartView(place, chart, this.#theme());
+    const drawn = { title, caption, place, view, json: '' };
     this.#drawn.set(chart.id, drawn);
-    this.#draw(drawn);
-  }
-
-  #drawAll(): void {
-    for (const drawn of this.#drawn.values()) this.#draw(drawn);
-  }
-
-  #draw({ figure, place, caption, drawing, chart }: Drawn): void {
-    const theme: ThemeName = this.#dark.matches ? 'dark' : 'light';
-    setText(figure.querySelector('h3')!, chart.title);
-    setText(caption, chart.caption);
-    place.setAttribute('aria-label', `${chart.title}: ${chart.summary}`);
-    drawing.setOption(hydrate(chart.option, { theme, tooltip }), { notMerge: true });
+    return drawn;
   }
 }

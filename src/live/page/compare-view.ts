@@ -1,73 +1,95 @@
+import { answerOf } from '../../report/answer.js';
+import { type ComparedRow, comparisonOf } from '../../report/comparison.js';
 import { bytesText } from '../../report/hydrate.js';
 import { describeRun } from '../../results/formats/notes.js';
-import type { Row, Run } from '../../results/schema.js';
+import type { Run } from '../../results/schema.js';
 import { ChartsView } from './charts-view.js';
 import { element, setText, show } from './dom.js';
-import { followRun } from './run-stream.js';
-import { dateText, micros, none, runAddress, stateText } from './words.js';
+import { followRun, type LiveRun } from './run-stream.js';
+import { dateText, gbps, micros, runAddress, stateText } from './words.js';
 
-const heads = ['Size', 'Column', 'A p50 µs', 'B p50 µs', 'B over A'];
+const heads = ['Size', 'Column', 'A Gbps', 'B Gbps', 'A p50 µs', 'B p50 µs', 'B over A', 'Clear'];
 
-/** Two runs in the same charts, and their medians side by side. */
+/** Two runs: the finding, row by row, and in the same charts. Runs that are running are followed. */
 export function showComparison(keys: readonly [string, string]): void {
   document.title = 'Comparison · Weft';
   const runs: (Run | undefined)[] = [undefined, undefined];
-  const sides = keys.map((key, i) => {
-    const facts = element('p', { class: 'facts' }, ' ');
-    const link = element('a', { href: runAddress(key) }, key);
-    const name = element('h2', {}, `${'AB'[i]} · `, link);
-    return { facts, link, root: element('div', { class: 'side' }, name, facts) };
-  });
+  const sides = keys.map((key, i) => sideOf(key, 'AB'[i]!));
+  const finding = element('p', { class: 'standing', 'aria-live': 'polite' });
   const charts = new ChartsView();
   const body = element('tbody');
-  const head = element('tr', {}, ...heads.map((text) => element('th', { scope: 'col' }, text)));
-  const caption = element('caption', { class: 'hidden' }, 'Medians, row by row');
-  const label = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': 'Medians' };
-  const table = element('table', {}, caption, element('thead', {}, head), body);
   show(
-    element('h1', {}, 'Comparison'),
+    element('div', { class: 'title' }, element('h1', {}, 'Comparison')),
     element('div', { class: 'sides' }, ...sides.map(({ root }) => root)),
-    element('h2', {}, 'Medians'),
-    element('div', label, table),
+    finding,
+    element('h2', {}, 'Row by row'),
+    tableOf(body),
     element('h2', {}, 'Charts'),
     charts.root,
   );
   keys.forEach((key, i) => {
-    followRun(key, ({ run, state, problem }) => {
-      if (run === undefined) {
-        if (problem !== undefined) setText(sides[i]!.facts, problem);
-        return;
-      }
-      runs[i] = run;
-      setText(sides[i]!.link, run.benchmark);
-      const text = `${describeRun(run)} · ${dateText(run.startedAt)} · ${stateText[state]}`;
-      setText(sides[i]!.facts, text);
-      const both = runs.filter((one) => one !== undefined);
-      charts.set(both);
-      if (both.length === 2) body.replaceChildren(...medians(both[0]!, both[1]!));
+    followRun(key, (live) => {
+      sides[i]!.set(live);
+      runs[i] = live.run;
+      const [a, b] = runs;
+      if (a === undefined || b === undefined) return;
+      charts.set([a, b]);
+      const comparable = a.benchmark === b.benchmark;
+      setText(finding, comparable ? answerOf([a, b]).headline : differentText(a, b));
+      body.replaceChildren(...(comparable ? comparisonOf([a, b]).rows.map(lineOf) : []));
     });
   });
 }
 
-const nameOf = ({ column, bytes, labels }: Row): string =>
-  JSON.stringify([column, bytes, labels.from, labels.to, labels.rail, labels.grid, labels.block]);
+const differentText = (a: Run, b: Run): string =>
+  `These are different benchmarks, ${a.benchmark} and ${b.benchmark}: their rows say nothing about each other.`;
 
-function medians(a: Run, b: Run): HTMLElement[] {
-  const others = new Map(b.rows.map((row) => [nameOf(row), row]));
-  return a.rows.flatMap((row) => {
-    const other = others.get(nameOf(row));
-    if (other === undefined || row.nanoseconds === null || other.nanoseconds === null) return [];
-    const [x, y] = [row.nanoseconds.p50, other.nanoseconds.p50];
-    const texts = [
-      row.bytes === null ? none : bytesText(row.bytes),
-      row.column,
-      micros(x),
-      micros(y),
-      `${(y / x).toFixed(3)}×`,
-    ];
-    const cells = texts.map((text, i) =>
-      element('td', { class: i === 1 ? undefined : 'number' }, text),
-    );
-    return [element('tr', {}, ...cells)];
-  });
+function tableOf(body: HTMLElement): HTMLElement {
+  const cells = heads.map((text, i) =>
+    element('th', { scope: 'col', class: i === 1 ? 'text' : undefined }, text),
+  );
+  const caption = element('caption', { class: 'hidden' }, 'Both runs, row by row');
+  const table = element(
+    'table',
+    {},
+    caption,
+    element('thead', {}, element('tr', {}, ...cells)),
+    body,
+  );
+  const label = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': 'Row by row' };
+  return element('div', label, table);
+}
+
+function sideOf(key: string, letter: string) {
+  const facts = element('p', { class: 'subject' });
+  const link = element('a', { href: runAddress(key) }, key);
+  const root = element('div', { class: 'card' }, element('h2', {}, `${letter}: `, link), facts);
+  const set = ({ run, state, problem }: LiveRun) => {
+    if (run === undefined) {
+      setText(facts, problem ?? '');
+      return;
+    }
+    setText(link, run.benchmark);
+    setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)} · ${stateText[state]}`);
+  };
+  return { root, set };
+}
+
+/** Speed over speed; clear where the intervals of the means are apart. */
+function lineOf({ bytes, column, rows: [a, b], ratios, clear }: ComparedRow): HTMLElement {
+  const ratio = ratios[1];
+  const texts = [
+    bytesText(bytes),
+    column,
+    gbps(a?.gbps ?? null),
+    gbps(b?.gbps ?? null),
+    micros(a?.nanoseconds?.p50),
+    micros(b?.nanoseconds?.p50),
+    ratio === undefined ? '–' : `${ratio.toFixed(3)}×`,
+    clear[1] ? (ratio! > 1 ? 'faster' : 'slower') : 'no',
+  ];
+  const cells = texts.map((text, i) =>
+    element('td', { class: i === 1 ? 'text' : undefined }, text),
+  );
+  return element('tr', {}, ...cells);
 }

@@ -24,7 +24,7 @@ export function showList(): void {
     'Compare',
   );
   const hint = element('span', { class: 'hint', role: 'status' });
-  const about = element('p', { class: 'facts' }, 'Reading the folder …');
+  const about = element('p', { class: 'subject' }, 'Reading the folder …');
   const body = element('tbody');
   const head = element('tr', {}, ...heads.map((text) => element('th', { scope: 'col' }, text)));
   const caption = element('caption', { class: 'hidden' }, 'Runs, newest first');
@@ -41,7 +41,12 @@ export function showList(): void {
     for (const line of lines.values()) line.allow(picked);
   };
   const bar = element('div', { class: 'actions' }, compare, hint);
-  show(element('h1', {}, 'Runs'), about, bar, element('div', { class: 'wide' }, table));
+  show(
+    element('div', { class: 'title' }, element('h1', {}, 'Runs')),
+    about,
+    bar,
+    element('div', { class: 'wide' }, table),
+  );
   followList(({ folder, problem, runs }) => {
     const count = plural(runs.length, 'run');
     setText(about, problem ? `${folder} cannot be read: ${problem}` : `${count} in ${folder}`);

@@ -2,12 +2,10 @@ import { bytesText } from '../../report/hydrate.js';
 import { markOf } from '../../results/formats/notes.js';
 import type { Row } from '../../results/schema.js';
 import { element } from './dom.js';
-import { gbps, micros, none, percent } from './words.js';
+import { gbps, micros, percent } from './words.js';
 
 interface Column {
   readonly title: string;
-  /** Spelled out where the title is short. */
-  readonly long?: string;
   text(row: Row): string;
 }
 
@@ -34,7 +32,9 @@ export class RowsTable {
   #shown = 0;
 
   constructor(label: string) {
-    const heads = columns.map(({ title }) => element('th', { scope: 'col' }, title));
+    const heads = columns.map(({ title }, i) =>
+      element('th', { scope: 'col', class: classOf(i) }, title),
+    );
     const table = element(
       'table',
       {},
@@ -67,12 +67,14 @@ export class RowsTable {
   }
 }
 
+/** Numbers to the right, names and reasons to the left. */
+const classOf = (index: number): string | undefined => {
+  if (index === 1) return 'text';
+  return index === columns.length - 1 ? 'text wide' : undefined;
+};
+
 function lineOf(row: Row): HTMLElement {
-  const cells = columns.map(({ text }, i) => {
-    const content = text(row);
-    const number = i !== 1 && i !== columns.length - 1;
-    const empty = content === none;
-    return element('td', { class: number ? 'number' : undefined, 'data-empty': empty }, content);
-  });
-  return element('tr', { 'data-outcome': row.outcome, 'data-noisy': row.noisy }, ...cells);
+  const cells = columns.map(({ text }, i) => element('td', { class: classOf(i) }, text(row)));
+  if (row.noisy) cells[2]!.classList.add('noisy');
+  return element('tr', { class: row.outcome }, ...cells);
 }

@@ -1,5 +1,6 @@
+import { answerOf } from '../../report/answer.js';
 import { bytesText } from '../../report/hydrate.js';
-import { describeRun, notesOf } from '../../results/formats/notes.js';
+import { describeRun } from '../../results/formats/notes.js';
 import type { Row, Run } from '../../results/schema.js';
 import { ChartsView } from './charts-view.js';
 import { element, setAttributes, setText, show } from './dom.js';
@@ -11,12 +12,12 @@ import { dateText, gbps, plural, stateText } from './words.js';
 export function showRun(key: string): void {
   const title = element('h1', {}, key);
   const state = element('span', { class: 'state' });
-  const facts = element('p', { class: 'facts' });
+  const facts = element('p', { class: 'subject' });
   const standing = element('p', { class: 'standing' });
   const news = element('p', { class: 'hidden', 'aria-live': 'polite' });
   const table = new RowsTable('Rows');
   const charts = new ChartsView();
-  const notes = element('section', { class: 'notes', 'aria-label': 'Notes' });
+  const notes = element('section', { 'aria-label': 'Notes' });
   const head = element('div', { class: 'title' }, title, state);
   const rows = element('h2', {}, 'Rows');
   show(
@@ -56,17 +57,18 @@ export function showRun(key: string): void {
 /** Whole columns that were skipped are told in the notes. */
 const hasLine = (row: Row): boolean => row.bytes !== null || row.outcome !== 'skipped';
 
-/** One sentence that is true at any moment. */
+/** What there is so far, then what it says. */
 function standingOf(run: Run, { state, problem }: LiveRun): string {
-  const measured = run.rows.filter((row) => row.outcome === 'passed' && row.gbps !== null);
-  const best = measured.reduce<(typeof measured)[number] | undefined>(
-    (most, row) => (most === undefined || row.gbps! > most.gbps! ? row : most),
-    undefined,
-  );
-  const count = `${plural(run.rows.filter(hasLine).length, 'row')}${state === 'running' ? ' so far' : ''}`;
-  const top =
-    best && `best ${gbps(best.gbps)} Gbps with ${best.column} at ${bytesText(best.bytes ?? 0)}`;
-  return [count, top, problem].filter((part) => part !== undefined).join(' · ');
+  const count = plural(run.rows.filter(hasLine).length, 'row');
+  if (state === 'running') {
+    const found = run.rows.some((row) => row.outcome === 'passed');
+    // While it runs, not to have finished is no finding.
+    const headline = found ? answerOf([{ ...run, outcome: 'passed' }]).headline : '';
+    return `${count} so far. ${headline}`;
+  }
+  return [problem && `${problem}.`, answerOf([run]).headline, `${count}.`]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** For those who listen: the last row, and the end. */
@@ -79,6 +81,8 @@ function newsOf(run: Run, { state }: LiveRun): string {
 }
 
 function showNotes(place: HTMLElement, run: Run): void {
-  const items = notesOf(run).map(({ kind, text }) => element('li', { 'data-kind': kind }, text));
-  place.replaceChildren(element('h2', {}, 'Notes'), element('ul', {}, ...items));
+  const items = answerOf([run]).points.map(({ kind, text }) =>
+    element('li', { class: kind }, text),
+  );
+  place.replaceChildren(element('h2', {}, 'Notes'), element('ul', { class: 'points' }, ...items));
 }

@@ -7,6 +7,8 @@ export interface Bar {
   readonly color: number;
   /** One per place; null where it has none. */
   readonly values: readonly (number | null)[];
+  /** Of the palette, per place; default: `color` in all. */
+  readonly colors?: readonly number[];
   /** What the iterations covered, per place. */
   readonly ranges?: readonly (readonly [number, number] | undefined)[];
 }
@@ -34,22 +36,26 @@ export function barChart(chart: BarChart): ChartParts | undefined {
       legend: bars.map((bar) => bar.name),
       x: places(chart.places, chart.placesName),
       y: upright(chart.axis),
+      yName: chart.axis.name,
       series: bars.map((bar) => ({
         type: 'bar',
         name: bar.name,
         itemStyle: { color: `@series${bar.color}`, borderRadius: [2, 2, 0, 0] },
         barMaxWidth: 56,
         barGap: '12%',
-        data: bar.values.map((value, i) => pointOf(value, i, bar.ranges?.[i])),
-        ...(bars.length * chart.places.length <= 12 && { label: valueLabel(chart.axis) }),
+        data: bar.values.map((_, i) => pointOf(bar, i)),
+        ...(bars.length <= 2 &&
+          bars.length * chart.places.length <= 8 && { label: valueLabel(chart.axis) }),
       })),
     }),
   };
 }
 
-const pointOf = (value: number | null, place: number, range = undefined as Range) =>
-  value === null ? null : [place, rounded(value), ...(range ?? []).map(rounded)];
-type Range = readonly [number, number] | undefined;
+function pointOf({ values, ranges, colors }: Bar, place: number) {
+  if (values[place] == null) return null;
+  const value = [place, rounded(values[place]), ...(ranges?.[place] ?? []).map(rounded)];
+  return colors === undefined ? value : { value, itemStyle: { color: `@series${colors[place]}` } };
+}
 
 const valueLabel = ({ text }: AxisOf): object => ({
   show: true,

@@ -4,10 +4,13 @@ import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { bytesText, texts } from '../hydrate.js';
 import type { Line } from '../lines.js';
 import { gbpsAt, middle90 } from '../spread.js';
+import { decadeTicks, doublingTicks } from '../ticks.js';
 
 /** A figure of a row, and the range its iterations cover. */
 export interface Measure {
   readonly axis: AxisOf;
+  /** Over powers of ten. */
+  readonly log?: boolean;
   readonly value: (row: Row) => number | null | undefined;
   readonly range?: (row: Row) => readonly [number, number] | undefined;
 }
@@ -18,8 +21,6 @@ export const flagOf = ({ noisy, labels, outcome }: Row): number =>
 
 /** Beyond this bands hide each other and what they surround. */
 const mostBands = 8;
-
-export const sizeAxis = (name: string): AxisOf => ({ name, text: 'bytes', log: 2 });
 
 /** [size, value, low, high, flags] of each row that has the figure. */
 function pointsOf(line: Line, { value, range }: Measure) {
@@ -40,29 +41,29 @@ export interface SizeChart {
   readonly levels?: readonly { readonly value: number; readonly text: string }[];
 }
 
-/** A figure over the size, a line per configuration and run; undefined where no row has it. */
+/** A figure over the size, a line per configuration and run; undefined where fewer than two sizes have it. */
 export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartParts | undefined {
   const { measure, levels = [] } = chart;
   const drawn = lines
     .map((line) => ({ line, points: pointsOf(line, measure) }))
     .filter(({ points }) => points.length > 0);
-  if (drawn.length === 0) return undefined;
+  // A single size is no line: `configurations` shows it.
+  const all = drawn.flatMap(({ points }) => points);
+  if (new Set(all.map(([bytes]) => bytes)).size < 2) return undefined;
   const banded = measure.range !== undefined && drawn.length <= mostBands;
-  const series = drawn.flatMap(({ line, points }, i) => [
-    ...(banded ? band(line, points, i) : []),
-    {
-      type: 'line',
-      name: line.name,
-      ...strokeOf(line),
-      symbolSize: 7,
-      showSymbol: points.length <= 40,
-      z: 3,
-      data: points,
-      ...(i === 0 && levels.length > 0 && { markLine: marks(levels) }),
-    },
-  ]);
+  const lineSeries = drawn.map(({ line, points }, i) => ({
+    type: 'line',
+    name: line.name,
+    ...strokeOf(line),
+    symbolSize: 7,
+    showSymbol: points.length <= 40,
+    z: 3,
+    data: points,
+    ...(i === 0 && levels.length > 0 && { markLine: marks(levels) }),
+  }));
+  const bands = banded ? drawn.flatMap(({ line, points }, i) => band(line, points, i)) : [];
   const top = Math.max(0, ...levels.map(({ value }) => value));
-  const axis = { ...measure.axis, ...(top > 0 && measure.axis.log === undefined && { max: top }) };
+  const sizes = doublingTicks(all.map(([bytes]) => bytes!));
   return {
     title: chart.title,
     caption: chart.caption,
@@ -71,12 +72,22 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
     option: framed({
       tooltip: `axis bytes ${measure.axis.text}`,
       legend: drawn.map(({ line }) => line.name),
-      x: across(sizeAxis(chart.sizeName)),
-      y: upright(axis),
-      series,
+      x: across({ name: chart.sizeName, text: 'bytes', ticks: sizes }),
+      y: upright({
+        ...measure.axis,
+        ...(top > 0 && { max: topOf(top, all) }),
+        ...(measure.log && { ticks: decadeTicks(all.flatMap(([, , low, high]) => [low!, high!])) }),
+      }),
+      yName: measure.axis.name,
+      // Legends show the first series of a name: lines come before their bands.
+      series: [...lineSeries, ...bands],
     }),
   };
 }
+
+/** A level is the top of the axis unless something is above it. */
+const topOf = (level: number, points: readonly number[][]): number | undefined =>
+  points.every(([, , , high]) => high! <= level) ? level : undefined;
 
 /** Two lines that stand on each other: what lies between them is filled. */
 function band(line: Line, points: readonly number[][], index: number): object[] {
@@ -113,6 +124,8 @@ const marks = (levels: NonNullable<SizeChart['levels']>): object => ({
       formatter: text,
       position: 'insideStartTop',
       color: '@muted',
+      backgroundColor: '@paper',
+      padding: [1, 4],
       fontSize: 12,
     },
   })),
@@ -134,7 +147,8 @@ export const bandwidth: Measure = {
 };
 
 export const latency: Measure = {
-  axis: { name: 'time of an iteration', text: 'ns', log: 10 },
+  axis: { name: 'time of an iteration', text: 'ns' },
+  log: true,
   value: (row) => row.nanoseconds?.mean,
   range: middle90,
 };

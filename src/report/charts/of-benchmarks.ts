@@ -8,33 +8,40 @@ import { barChart } from './bars.js';
 import { bandwidth, chartBySize, latency, type Measure } from './by-size.js';
 import { scalingChart } from './scaling.js';
 
-/** All configurations beside each other at one size. */
-export function configurations(lines: readonly Line[]): ChartParts | undefined {
+/**
+ * All configurations beside each other at the largest size that most have; undefined where lines over the size say
+ * the same: one configuration at several sizes.
+ */
+export function configurations(
+  lines: readonly Line[],
+  what: 'bandwidth' | 'time',
+): ChartParts | undefined {
   const bytes = commonBytes(lines);
+  if (bytes === undefined) return undefined;
   const columns = [...new Set(lines.map((line) => line.column))];
-  if (bytes === undefined || columns.length < 2) return undefined;
-  const byRun = [...groupBy(lines, (line) => line.run).values()];
+  const { axis, value, range } = what === 'time' ? latency : bandwidth;
   return barChart({
-    title: `Bandwidth by configuration, ${bytesText(bytes)}`,
-    caption: 'The largest size that most configurations have. Hover for where nine of ten lie.',
+    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${bytesText(bytes)}`,
+    caption: 'Means at the largest size that most configurations have.',
     places: columns,
-    axis: { name: 'bandwidth', text: 'gbps' },
-    bars: byRun.map((group, i) => {
-      const rows = columns.map((column) => {
-        const line = group.find((each) => each.column === column);
-        return line && rowAt(line, bytes);
-      });
+    axis,
+    bars: [...groupBy(lines, (line) => line.run).values()].map((group, i, all) => {
+      const byColumn = new Map(group.map((line) => [line.column, line]));
+      const rows = columns.map((column) => rowIn(byColumn.get(column), bytes));
       return {
-        name: group[0]!.runName || 'bandwidth',
+        name: group[0]!.runName || axis.name,
         color: i,
-        values: rows.map((row) => row?.gbps ?? null),
-        ranges: rows
-          .map((row) => row && row.gbps !== null && bandwidth.range!(row))
-          .map((r) => r || undefined),
+        // A single run: each configuration in the colour that its lines have.
+        ...(all.length === 1 && { colors: columns.map((column) => byColumn.get(column)!.color) }),
+        values: rows.map((row) => (row && value(row)) ?? null),
+        ranges: rows.map((row) => row && range!(row)),
       };
     }),
   });
 }
+
+const rowIn = (line: Line | undefined, bytes: number): Row | undefined =>
+  line && rowAt(line, bytes);
 
 /** One run per number of hosts, or of ranks where all have the same hosts. */
 export function byNodes(lines: readonly Line[]): ChartParts | undefined {
@@ -63,14 +70,13 @@ export function byBuffers(
   what: 'bandwidth' | 'time',
 ): ChartParts | undefined {
   if (!lines.some(({ run }) => typeof run.settings.buffers === 'number')) return undefined;
-  const measure =
-    what === 'time' ? { ...latency, axis: { ...latency.axis, log: undefined } } : bandwidth;
+  const measure: Measure = what === 'time' ? latency : bandwidth;
   const chart = {
     caption:
       'Round-robin gives each buffer a channel of its own; split (Multi) cuts every buffer over all channels.',
     xName: 'independent buffers in flight',
     x: buffersOf,
-    measure: measure as Measure,
+    measure,
   };
   const title = what === 'time' ? 'Time' : 'Bandwidth';
   const scaled = scalingChart(lines, {
@@ -83,7 +89,7 @@ export function byBuffers(
     title: `Round-robin against split: ${title.toLowerCase()} with ${buffers} buffers`,
     caption: chart.caption,
     sizeName: 'size of a buffer',
-    measure: what === 'time' ? latency : bandwidth,
+    measure,
   });
 }
 

@@ -57,18 +57,18 @@ const mostCellsPx = 640;
 export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
   const found = pairsOf(run);
   if (found === undefined) return [];
-  const groups = groupBy(found.pairs, ({ row }) => partOf(row));
-  const several = groups.size > 1;
+  const columns = new Set(found.pairs.map(({ row }) => row.column));
+  const groups = groupBy(found.pairs, ({ row }) => partOf(row, columns.size > 1));
   return [...groups].flatMap(([part, pairs]) => {
     const map = heatMap(pairs, figure);
     if (map === undefined) return [];
-    const where = several && part !== '' ? `, ${part}` : '';
+    const where = part === '' ? '' : `, ${part}`;
     return [{ ...map, title: `${figure.title}, ${bytesText(found.bytes)}${where}` }];
   });
 }
 
-const partOf = ({ column, labels }: Row): string =>
-  [column, labels.rail].filter((part) => part !== undefined && part !== '').join(' ');
+const partOf = ({ column, labels }: Row, named: boolean): string =>
+  [named ? column : '', labels.rail ?? ''].filter((part) => part !== '').join(' ');
 
 function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undefined {
   const valued = pairs.flatMap((pair) => {
@@ -109,12 +109,13 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
   const shownText = names.length <= cellsWithText;
   const [low, high] = extent;
   // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
-  const floor = low > high * 0.9 ? high * 0.9 : low;
+  const floor = Math.min(low, high * 0.9);
   return framed({
     tooltip: `cell ${figure.text}`,
     trigger: 'item',
     x: { ...places(names, 'to rank'), splitArea: { show: false } },
-    y: { ...places(names), name: 'from rank', nameLocation: 'end', nameGap: 12, inverse: false },
+    y: { ...places(names), inverse: true },
+    yName: 'from rank',
     series: [
       {
         type: 'heatmap',
@@ -136,7 +137,7 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
       },
     ],
     more: {
-      grid: { left: 12, right: 24, top: 40, bottom: 92, outerBoundsMode: 'same' },
+      grid: { left: 12, right: 24, top: 34, bottom: 92, outerBoundsMode: 'same' },
       visualMap: {
         type: 'continuous',
         seriesIndex: 0,

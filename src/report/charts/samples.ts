@@ -4,6 +4,7 @@ import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { bytesText, nanosecondsText, texts } from '../hydrate.js';
 import { commonBytes, type Line, rowAt } from '../lines.js';
 import { fewestSamples, quantiles } from '../spread.js';
+import { decadeTicks } from '../ticks.js';
 
 const boxShares = [0.01, 0.25, 0.5, 0.75, 0.99];
 /** More boxes than this are too thin to read; the table has them all. */
@@ -34,7 +35,8 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
         sizes.map((bytes) => bytesText(bytes)),
         'size per peer',
       ),
-      y: { ...upright({ name: 'time ÷ median', text: 'ratio' }), min: undefined, scale: true },
+      y: { ...upright({ name: 'time', text: 'ratio' }), ...around(all) },
+      yName: 'time ÷ median of its row',
       series: sampled.map((line, i) => ({
         type: 'boxplot',
         name: line.name,
@@ -45,6 +47,23 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
         data: boxes[i]!.map((box) => box ?? []),
       })),
     }),
+  };
+}
+
+const mostIntervals = 6;
+
+/** The values' range, out to the next whole step. */
+function around(values: readonly number[]) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find(
+    (each) => (high - low) / each <= mostIntervals - 1,
+  );
+  const interval = step ?? (high - low) / mostIntervals;
+  const whole = (value: number) => rounded(value * interval);
+  return {
+    interval,
+    min: whole(Math.floor(low / interval)),
+    max: whole(Math.ceil(high / interval)),
   };
 }
 
@@ -66,6 +85,8 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
     return enough(row) ? [{ line, row }] : [];
   });
   if (drawn.length === 0) return undefined;
+  const curves = drawn.map(({ row }) => curveOf(row));
+  const times = curves.flatMap((curve) => curve.map(([time]) => time!));
   return {
     title: `Distribution of the samples, ${bytesText(bytes)}`,
     caption:
@@ -80,16 +101,17 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
       tooltip: 'share ns percent',
       trigger: 'item',
       legend: drawn.map(({ line }) => line.name),
-      x: across({ name: 'time of an iteration', text: 'ns', log: 10 }),
+      x: across({ name: 'time of an iteration', text: 'ns', ticks: decadeTicks(times) }),
       y: upright({ name: 'share of samples', text: 'percent', max: 100 }),
-      series: drawn.map(({ line, row }) => ({
+      yName: 'share of samples',
+      series: drawn.map(({ line }, i) => ({
         type: 'line',
         step: 'end',
         name: line.name,
         ...strokeOf(line),
         symbol: 'circle',
         symbolSize: 4,
-        data: curveOf(row),
+        data: curves[i],
       })),
     }),
   };

@@ -3,6 +3,7 @@ import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { groupBy } from '../group.js';
 import { bytesText, texts } from '../hydrate.js';
 import { commonBytes, type Line, rowAt } from '../lines.js';
+import { doublingTicks } from '../ticks.js';
 import { flagOf, type Measure } from './by-size.js';
 
 export interface ScalingChart {
@@ -27,6 +28,7 @@ export function scalingChart(
   const groups = groupBy(lines, nameOf);
   const drawn = [...groups].map(([name, group]) => ({
     name,
+    color: group[0]!.color,
     points: group.flatMap((line) => pointOf(line, bytes, chart)).sort((a, b) => a[0]! - b[0]!),
   }));
   const xs = new Set(drawn.flatMap(({ points }) => points.map(([x]) => x!)));
@@ -41,12 +43,17 @@ export function scalingChart(
     option: framed({
       tooltip: `axis number ${axis.text}`,
       legend: seen.map(({ name }) => name),
-      x: across({ name: chart.xName, text: 'number', ...(doubles(xs) && { log: 2 as const }) }),
+      x: across({
+        name: chart.xName,
+        text: 'number',
+        ...(doubles(xs) && { ticks: doublingTicks([...xs]) }),
+      }),
       y: upright(axis),
-      series: seen.map(({ name, points }, i) => ({
+      yName: axis.name,
+      series: seen.map(({ name, color, points }) => ({
         type: 'line',
         name,
-        ...strokeOf({ color: i, dash: 0 }),
+        ...strokeOf({ color, dash: 0 }),
         symbolSize: 8,
         data: points,
       })),

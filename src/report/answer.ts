@@ -1,0 +1,148 @@
+import { type Note, notesOf } from '../results/formats/notes.js';
+import type { Row, Run } from '../results/schema.js';
+import { comparisonOf } from './comparison.js';
+import { groupBy } from './group.js';
+import { bytesText, nanosecondsText, texts } from './hydrate.js';
+
+export interface Point {
+  readonly kind: Note['kind'] | 'good';
+  readonly text: string;
+}
+
+export interface Answer {
+  /** The finding in a sentence or two. */
+  readonly headline: string;
+  readonly points: readonly Point[];
+}
+
+const gbps = texts.gbps!;
+const percentage = (value: number): string => `${value.toFixed(1)} %`;
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What a reader came for, and what should make them doubt it. Nothing here is not in the rows. */
+export function answerOf(runs: readonly Run[]): Answer {
+  const groups = [...groupBy(runs, (run) => run.benchmark).values()];
+  const [only] = groups;
+  const headline =
+    groups.length === 1 && only!.length === 1
+      ? findingOf(only![0]!)
+      : groups
+          .map((group) => (group.length === 1 ? findingOf(group[0]!) : comparedFinding(group)))
+          .join(' ');
+  return { headline, points: runs.flatMap((run) => pointsOf(run, runs.length > 1)) };
+}
+
+function findingOf(run: Run): string {
+  const bad = troubleOf(run);
+  const found = isPairs(run) ? pairsFinding(run) : bestFinding(run);
+  if (found === undefined) return bad ?? `${run.benchmark} measured nothing: ${whyNothing(run)}.`;
+  return bad === undefined ? found : `${bad} ${found}`;
+}
+
+/** What went wrong comes first. */
+function troubleOf({ benchmark, outcome, rows }: Run): string | undefined {
+  const failed = rows.filter((row) => row.outcome === 'failed').length;
+  const wrong = rows.some((row) => row.checked.wrong > 0);
+  if (wrong) return `${benchmark} delivered wrong data.`;
+  if (outcome === 'aborted') return `${benchmark} did not finish: these are partial results.`;
+  return failed === 0 ? undefined : `${plural(failed, 'row')} of ${benchmark} failed.`;
+}
+
+const whyNothing = ({ rows, errors }: Run): string =>
+  errors[0]?.message ?? rows.find((row) => row.reason !== undefined)?.reason ?? 'it has no rows';
+
+const passed = (run: Run): Row[] =>
+  run.rows.filter((row) => row.outcome === 'passed' && row.nanoseconds !== null);
+
+const most = (rows: readonly Row[], value: (row: Row) => number): Row | undefined =>
+  rows.reduce<Row | undefined>(
+    (a, b) => (a === undefined || value(b) > value(a) ? b : a),
+    undefined,
+  );
+
+function bestFinding(run: Run): string | undefined {
+  const rows = passed(run).filter((row) => row.bytes !== null);
+  // Rows that only show a shaper's burst say nothing about the line.
+  const steady = rows.filter((row) => !row.labels.burst);
+  const rated = (steady.length > 0 ? steady : rows).filter((row) => row.gbps !== null);
+  const best = most(rated, (row) => row.gbps!);
+  const counted = most(rows, (row) => row.mops ?? 0);
+  if (counted?.mops !== undefined) {
+    return `${run.benchmark} moved ${texts.mops!(counted.mops)} with ${counted.column}.`;
+  }
+  if (best === undefined) return undefined;
+  return `${run.benchmark} reached ${rateOf(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}.${quickest(rows)}`;
+}
+
+/** In an all-to-all the figure is per peer, and what a rank sent in all is said beside it. */
+function rateOf({ gbps: rate, lineGbps }: Row): string {
+  if (lineGbps === null || Math.abs(lineGbps - rate!) < 1e-6 * rate!) return gbps(rate!);
+  return `${gbps(rate!)} per peer (${gbps(lineGbps)} sent by each rank)`;
+}
+
+function shareOf({ linePercent, ofBoundPercent }: Row): string {
+  if (ofBoundPercent !== null)
+    return `, ${percentage(ofBoundPercent)} of what its plan could reach`;
+  return linePercent === null ? '' : `, ${percentage(linePercent)} of the line`;
+}
+
+function quickest(rows: readonly Row[]): string {
+  const best = most(rows, (row) => -row.nanoseconds!.mean);
+  if (best === undefined) return '';
+  const trip = best.halfRoundTripNanoseconds === undefined ? 'iteration' : 'round trip';
+  return ` The shortest ${trip} took ${nanosecondsText(best.nanoseconds!.mean)} (${best.column}, ${bytesText(best.bytes!)}).`;
+}
+
+const isPairs = (run: Run): boolean => run.rows.some((row) => row.kind === 'pair');
+
+/** A pair this far below the median is named. */
+const slowShare = 0.8;
+
+function pairsFinding(run: Run): string | undefined {
+  const rows = passed(run).filter((row) => row.kind === 'pair' && row.gbps !== null);
+  const bytes = Math.max(...rows.map((row) => row.bytes ?? 0));
+  const sorted = rows.filter((row) => row.bytes === bytes).sort((a, b) => a.gbps! - b.gbps!);
+  const slowest = sorted[0];
+  if (slowest === undefined) return undefined;
+  const median = sorted[Math.floor(sorted.length / 2)]!.gbps!;
+  const slow = sorted.filter((row) => row.gbps! < slowShare * median).length;
+  const name = ({ labels: { from, to, rail } }: Row) =>
+    `rank ${from} to rank ${to}${rail ? ` on ${rail}` : ''}`;
+  const middle = `${plural(sorted.length, 'pair')} at ${bytesText(bytes)}: the median is ${gbps(median)}`;
+  if (slow === 0) return `${middle}, the slowest (${name(slowest)}) ${gbps(slowest.gbps!)}.`;
+  return `${middle}, and ${slow} ${slow === 1 ? 'is' : 'are'} slow. The slowest is ${name(slowest)} with ${gbps(slowest.gbps!)}, ${percentage((slowest.gbps! / median) * 100)} of the median.`;
+}
+
+/** Each run against the first, row by row; a difference counts when the intervals of the means are apart. */
+function comparedFinding(runs: readonly Run[]): string {
+  const { names, rows } = comparisonOf(runs);
+  const [first] = names;
+  const others = runs.slice(1).flatMap((_, i) => {
+    const index = i + 1;
+    const both = rows.filter((row) => row.ratios[index] !== undefined);
+    if (both.length === 0) return [];
+    const ratios = both.map((row) => row.ratios[index]!);
+    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    const apart = both.filter((row) => row.clear[index]);
+    const faster = apart.filter((row) => row.ratios[index]! > 1).length;
+    const rest = both.length - apart.length;
+    return [
+      `${names[index]} ${timesText(mean)} ${first} (faster in ${faster} of ${plural(both.length, 'row')}, slower in ${apart.length - faster}${rest === 0 ? '' : `, no clear difference in ${rest}`})`,
+    ];
+  });
+  const { benchmark } = runs[0]!;
+  if (others.length === 0) return `${benchmark}: the ${runs.length} runs have no row in common.`;
+  return `${benchmark}: ${others.join('; ')}.`;
+}
+
+function timesText(ratio: number): string {
+  if (ratio > 0.995 && ratio < 1.005) return 'is as fast as';
+  return `runs at ${ratio.toFixed(2)} times the rate of`;
+}
+
+function pointsOf(run: Run, several: boolean): Point[] {
+  return notesOf(run).map(({ kind, text }) => ({
+    kind: kind === 'plain' && text.startsWith('verified') ? 'good' : kind,
+    text: several ? `${run.id}: ${text}` : text,
+  }));
+}
