@@ -5,7 +5,7 @@ import type { Headline } from './wire.js';
 /** What a list needs of a line. Samples are most of a file and nothing to it, so they are not parsed. */
 export type Glance =
   | { readonly line: 'header'; readonly header: GlanceHeader }
-  | { readonly line: 'row'; readonly headline: Headline | undefined }
+  | { readonly line: 'row'; readonly tried: boolean; readonly headline: Headline | undefined }
   | { readonly line: 'footer'; readonly endedAt: string; readonly outcome: Outcome }
   | { readonly line: 'other' };
 
@@ -42,8 +42,12 @@ export function glanceAt(line: Buffer): Glance {
       return { line: 'header', header: glanceHeaderSchema.parse(json) };
     case 'footer':
       return { line: 'footer', ...footerLine.parse(json) };
-    case 'row':
-      return { line: 'row', headline: headlineOf(rowLine.parse(json)) };
+    case 'row': {
+      const row = rowLine.parse(json);
+      // A column that was skipped as a whole is one row of the file and none of the measurement.
+      const tried = row.bytes !== null || row.outcome !== 'skipped';
+      return { line: 'row', tried, headline: headlineOf(row) };
+    }
     default:
       if (typeof json?.line !== 'string') throw new TypeError('not a line of a run');
       return { line: 'other' };

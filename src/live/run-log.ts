@@ -163,7 +163,7 @@ export class RunLog {
       this.header = glance.header;
       this.generation = createHash('sha256').update(line).digest('hex').slice(0, 12);
     } else if (glance.line === 'row') {
-      this.rows++;
+      if (glance.tried) this.rows++;
       this.#headline = better(this.#headline, glance.headline);
     } else if (glance.line === 'footer') this.#ended = glance;
   }

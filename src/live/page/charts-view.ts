@@ -16,8 +16,6 @@ interface Drawn {
 
 /** Fast enough to look alive, slow enough to leave the machine to the measurement. */
 const pauseMs = 400;
-/** Above the drawing, for a legend of two lines. */
-const legendSpacePx = 40;
 
 /**
  * The charts of one or more runs, drawn again as they grow. A chart keeps its place once it has one, and new ones come
@@ -70,7 +68,7 @@ export class ChartsView {
     const title = element('h3');
     const caption = element('p');
     const place = element('div', { class: 'place', role: 'group' });
-    place.style.minHeight = `${chart.heightPx + legendSpacePx}px`;
+    place.style.minHeight = `calc(${chart.heightPx}px + var(--legend-space))`;
     const text = element('figcaption', {}, title, caption);
     this.root.append(element('figure', { 'data-chart': chart.id }, text, place));
     const view = new ChartView(place, chart, this.#theme());
