@@ -54,6 +54,12 @@ export const packageTable = [
     why: 'loss on purpose in the lab',
     probe: { program: 'nft' },
   },
+  {
+    name: 'chromium',
+    profile: 'test',
+    why: 'a real browser, for the tests of reports and of the live page',
+    probe: { program: 'chromium' },
+  },
   { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
   {
     name: 'libc6-dev',

@@ -2,9 +2,7 @@ import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { checkToken } from '../live/access.js';
-import { describeCost } from '../live/follow-cost.js';
-import { type LivePage, startPage } from '../live/server.js';
+import type { LivePage } from '../live/server.js';
 import { resultsFolder } from '../results/run-file.js';
 
 const optionsSchema = z.object({
@@ -33,6 +31,8 @@ export function addServeCommand(program: Command): void {
     .action(async (folder: string, raw: unknown) => {
       const { host, port, follower } = optionsSchema.parse(raw);
       if (follower) setPriority(lowestPriority);
+      // A web server is nothing that other commands should wait for.
+      const { checkToken, describeCost, startPage } = await import('../live/index.js');
       const { WEFT_PAGE_TOKEN } = process.env;
       const page = await startPage({
         folder,

@@ -9,9 +9,9 @@ describe('who may look', () => {
     'nobody without the token: %s',
     async (path) => {
       await using desk = await PageDesk.open();
-      for (const headers of [{}, { cookie: 'weft-page=x' }, { authorization: 'Bearer wrong' }]) {
-        expect((await desk.raw(path, headers)).status).toBe(401);
-      }
+      expect((await desk.raw(path)).status).toBe(401);
+      expect((await desk.raw(path, { cookie: 'weft-page=x' })).status).toBe(401);
+      expect((await desk.raw(path, { authorization: 'Bearer wrong' })).status).toBe(401);
       expect((await desk.raw(`${path}?token=wrong`)).status).toBe(401);
       expect((await desk.raw(`${path}?token=`)).status).toBe(401);
     },
