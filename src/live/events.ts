@@ -1,4 +1,3 @@
-import type { FollowCost } from './follow-cost.js';
 import type { Batch } from './run-batches.js';
 import type { FoundRun, RunFolder } from './run-folder.js';
 import type { End, Listing } from './wire.js';
@@ -22,6 +21,7 @@ export async function* runEvents(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   yield `retry: ${retryMs}\n\n`;
+  await log.advance();
   let { epoch } = log;
   const resumed = resumeAt(log.generation, log.lines, lastEventId);
   if (resumed === undefined) yield eventText('reset', '{}');
@@ -66,6 +66,7 @@ function resumeAt(generation: string, lines: number, id: string | undefined): nu
 /** All runs, and all again when something changed. */
 export async function* listEvents(folder: RunFolder, signal: AbortSignal): AsyncGenerator<string> {
   yield `retry: ${retryMs}\n\n`;
+  await folder.refresh();
   while (!signal.aborted) {
     const { count } = folder.bell;
     yield eventText('runs', listJson(folder));
@@ -83,30 +84,25 @@ export const listJson = (folder: RunFolder): string =>
     runs: folder.summaries(),
   } satisfies Listing);
 
-/** Asked for piece by piece, as fast as the viewer takes them and no faster: a slow one holds one piece. */
+/**
+ * Asked for piece by piece, as fast as the viewer takes them and no faster: a slow one holds one piece. `begin` is called
+ * when the first is asked for, which for a HEAD request is never, and what it returns when the viewer is gone.
+ */
 export function streamOf(
   events: (signal: AbortSignal) => AsyncGenerator<string>,
-  cost: FollowCost,
+  begin: () => () => void,
   stop: AbortSignal,
-  done: () => void,
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController();
-  const signal = AbortSignal.any([gone.signal, stop]);
-  const generator = events(signal);
+  const generator = events(AbortSignal.any([gone.signal, stop]));
   const encoder = new TextEncoder();
-  const release = cost.viewer();
-  let over = false;
-  const end = () => {
-    if (over) return;
-    over = true;
-    release();
-    done();
-  };
+  let end: (() => void) | undefined;
   return new ReadableStream(
     {
       async pull(controller) {
-        const { value, done: last } = await generator.next();
-        if (!last) {
+        end ??= begin();
+        const { value, done } = await generator.next();
+        if (!done) {
           controller.enqueue(encoder.encode(value));
           return;
         }
@@ -115,7 +111,7 @@ export function streamOf(
       },
       cancel() {
         gone.abort();
-        end();
+        end?.();
       },
     },
     { highWaterMark: 0 },

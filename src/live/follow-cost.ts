@@ -13,17 +13,14 @@ export class FollowCost {
     this.#rowsNow = rowsNow;
   }
 
-  /** A viewer comes; the function it returns says that it left. */
+  /** A viewer comes; the function it returns, called once, says that it left. */
   viewer(): () => void {
     if (this.#viewers++ === 0) {
       this.#cpuBefore = process.cpuUsage();
       this.#rowsBefore = this.#rowsNow();
     }
     this.#mostViewers = Math.max(this.#mostViewers, this.#viewers);
-    let gone = false;
     return () => {
-      if (gone) return;
-      gone = true;
       if (--this.#viewers > 0) return;
       [this.#cpuMicroseconds, this.#rows] = this.#totals();
       this.#cpuBefore = undefined;

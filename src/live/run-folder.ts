@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { WeftError } from '../errors.js';
 import { Bell } from './bell.js';
 import { RunBatches } from './run-batches.js';
-import { RunLog } from './run-log.js';
+import { type LogOwner, RunLog } from './run-log.js';
 import type { RunSummary } from './wire.js';
 import { markAbandoned } from './writers.js';
 
@@ -28,6 +28,12 @@ export class RunFolder implements Disposable {
   /** Rings when any run has changed. */
   readonly bell = new Bell();
   readonly #runs = new Map<string, FoundRun>();
+  readonly #owner: LogOwner = {
+    changed: () => this.bell.ring(),
+    came: (rows) => {
+      this.rows += rows;
+    },
+  };
   #refreshing: Promise<void> | undefined;
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
@@ -84,19 +90,16 @@ export class RunFolder implements Disposable {
 
   /** Brings everything up to date; callers at the same time share the work. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
+    this.#refreshing ??= this.#refresh('all').finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
   }
 
-  /** From now until the returned function is called, changes are followed. */
+  /** From now until the returned function is called, once, changes are followed. */
   follow(): () => void {
     if (this.#viewers++ === 0) this.#start();
-    let done = false;
     return () => {
-      if (done) return;
-      done = true;
       if (--this.#viewers === 0) this.#stop();
     };
   }
@@ -105,14 +108,15 @@ export class RunFolder implements Disposable {
     this.#stop();
   }
 
-  async #refresh(): Promise<void> {
+  async #refresh(which: 'all' | 'unfinished'): Promise<void> {
     const before = this.#problem;
     const names = await this.#list();
     const keys = new Set(names.map(keyOf));
     for (const key of this.#runs.keys()) {
       if (!keys.has(key)) this.#drop(key);
     }
-    const todo = names.values();
+    const finished = (name: string) => this.#runs.get(keyOf(name))?.log.ended ?? false;
+    const todo = names.filter((name) => which === 'all' || !finished(name)).values();
     const worker = async () => {
       for (const name of todo) await this.#look(name);
     };
@@ -139,16 +143,11 @@ export class RunFolder implements Disposable {
     if (found === undefined) {
       const path = join(this.path, name);
       if (!name.endsWith(ending) && !(await beginsLikeRun(path))) return;
-      const log = new RunLog(key, path);
+      const log = new RunLog(key, path, this.#owner);
       found = { log, batches: new RunBatches(log) };
       this.#runs.set(key, found);
     }
-    const { log } = found;
-    const [rings, rows] = [log.bell.count, log.rows];
-    const wasKnown = log.lines > 0;
-    await log.advance();
-    if (wasKnown && log.rows > rows) this.rows += log.rows - rows;
-    if (log.bell.count !== rings) this.bell.ring();
+    await found.log.advance();
   }
 
   #drop(key: string): void {
@@ -159,7 +158,8 @@ export class RunFolder implements Disposable {
   }
 
   #start(): void {
-    this.#net = setInterval(() => void this.refresh(), safetyNetMs);
+    // What has ended is left alone: a folder of many runs costs no more than those that run.
+    this.#net = setInterval(() => void this.#refresh('unfinished'), safetyNetMs);
     try {
       this.#watcher = watch(this.path, (_, name) => this.#changed(name));
       this.#watcher.on('error', () => this.#watcher?.close());

@@ -8,6 +8,13 @@ export const limits = { fileBytes: 2 ** 31, lineBytes: 2 ** 26 } as const;
 
 const pieceBytes = 2 ** 20;
 
+/** Whom a log tells of itself. */
+export interface LogOwner {
+  changed(): void;
+  /** Rows were appended to a file that was known before. */
+  came(rows: number): void;
+}
+
 /**
  * A run file as it grows. It is read from where it was left, never twice: what is kept are the places of its lines,
  * and what a list needs to know. Whoever calls `advance` decides when to look.
@@ -35,10 +42,12 @@ export class RunLog {
   #inode = 0;
   #size = 0;
   #work: Promise<void> = Promise.resolve();
+  readonly #owner: LogOwner;
 
-  constructor(key: string, path: string) {
+  constructor(key: string, path: string, owner: LogOwner) {
     this.key = key;
     this.path = path;
+    this.#owner = owner;
   }
 
   get lines(): number {
@@ -61,12 +70,14 @@ export class RunLog {
   advance(): Promise<void> {
     this.#work = this.#work.then(async () => {
       const before = this.#mark();
+      const { epoch, lines, rows } = this;
       try {
         await this.#read();
       } catch (error) {
         this.#problem = reasonOf(error);
       }
-      if (this.#mark() !== before) this.bell.ring();
+      if (lines > 0 && this.epoch === epoch) this.#owner.came(this.rows - rows);
+      if (this.#mark() !== before) this.#ring();
     });
     return this.#work;
   }
@@ -75,7 +86,7 @@ export class RunLog {
   setAbandoned(abandoned: boolean): void {
     if (this.abandoned === abandoned) return;
     this.abandoned = abandoned;
-    this.bell.ring();
+    this.#ring();
   }
 
   summary(): RunSummary {
@@ -90,6 +101,11 @@ export class RunLog {
       ...(this.#headline && { headline: this.#headline }),
       ...(problem !== undefined && this.state !== 'running' && { problem }),
     };
+  }
+
+  #ring(): void {
+    this.bell.ring();
+    this.#owner.changed();
   }
 
   #mark(): string {
@@ -115,6 +131,7 @@ export class RunLog {
     if (ino !== this.#inode || size < this.#size) this.#reset();
     this.#inode = ino;
     this.#size = size;
+    this.abandoned = false;
     this.ownerUid = uid;
     if (this.#problem !== undefined) return;
     if (size > limits.fileBytes) throw new Error('too large to show');

@@ -96,39 +96,40 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
     if (c.req.header('if-none-match') === asset.etag) return c.body(null, 304);
     return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });
-  const stream = (events: Parameters<typeof streamOf>[0], unfollow: () => void) =>
-    new Response(streamOf(events, cost, stop, unfollow), {
-      headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' },
-    });
+  const stream = (events: Parameters<typeof streamOf>[0], follower = 0) => {
+    const begin = () => {
+      const parts = [folder.follow(), cost.viewer()];
+      followers.count += follower;
+      return once(() => {
+        followers.count -= follower;
+        for (const end of parts) end();
+      });
+    };
+    const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' };
+    return new Response(streamOf(events, begin, stop), { headers });
+  };
   app.get('/api/runs', async (c) => {
     await folder.refresh();
     return c.body(listJson(folder), 200, { 'Content-Type': 'application/json' });
   });
-  app.get('/api/runs/events', async () => {
-    const unfollow = folder.follow();
-    await folder.refresh();
-    return stream((signal) => listEvents(folder, signal), unfollow);
-  });
+  app.get('/api/runs/events', () => stream((signal) => listEvents(folder, signal)));
   app.get('/api/runs/:key/events', async (c) => {
-    const unfollow = folder.follow();
     const run = await folder.lookUp(c.req.param('key'));
-    if (run === undefined) {
-      unfollow();
-      return c.text('There is no such run.\n', 404);
-    }
-    followers.count++;
-    const last = c.req.header('last-event-id');
-    return stream(
-      (signal) => runEvents(run, last, signal),
-      () => {
-        followers.count--;
-        unfollow();
-      },
-    );
+    if (run === undefined) return c.text('There is no such run.\n', 404);
+    return stream((signal) => runEvents(run, c.req.header('last-event-id'), signal), 1);
   });
   app.notFound((c) => c.text('There is nothing here.\n', 404));
   app.onError((_, c) => c.text('This could not be answered.\n', 500));
   return app;
+}
+
+/** The same function, but a second call does nothing. */
+function once(end: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) end();
+    done = true;
+  };
 }
 
 function listening(app: Hono, host: string, port: number): Promise<ServerType> {

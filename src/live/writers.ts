@@ -4,12 +4,14 @@ import type { RunLog } from './run-log.js';
 
 /** A writer that we cannot see may be on another host, or another user's: it gets this long between two rows. */
 const unseenMs = 120_000;
-/** Between opening a file and finding it among a process's descriptors. */
+/** Who wrote this lately is believed to go on. */
 const freshMs = 5_000;
 
 /** Marks the runs without a footer that nobody writes to any more. */
 export async function markAbandoned(logs: readonly RunLog[], nowMs = Date.now()): Promise<void> {
-  const open = logs.filter((log) => log.abandoned || !log.ended);
+  // Rows came lately: somebody writes, and the processes of this machine need not be looked through.
+  const quiet = (log: RunLog) => nowMs - log.modifiedMs > freshMs;
+  const open = logs.filter((log) => (log.abandoned || !log.ended) && quiet(log));
   if (open.length === 0) return;
   const held = await heldFiles(new Set(open.map((log) => log.path)));
   for (const log of open) {

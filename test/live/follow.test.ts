@@ -157,6 +157,15 @@ test('a viewer that does not read holds back neither the others nor memory', asy
   for (const socket of stuck) socket.destroy();
 }, 60_000);
 
+test('asking for the head of a stream follows nothing', async () => {
+  await using desk = await PageDesk.open();
+  const file = desk.begin('live');
+  expect(await desk.get('/api/runs/live/events', {}, 'HEAD')).toMatchObject({ status: 200 });
+  expect(await desk.get('/api/runs/events', {}, 'HEAD')).toMatchObject({ status: 200 });
+  expect(desk.page.cost.viewers).toBe(0);
+  file.close();
+});
+
 test('who left costs nothing more', async () => {
   await using desk = await PageDesk.open();
   const file = desk.begin('live');
