@@ -3,6 +3,7 @@ import type { Row, Run } from '../results/schema.js';
 import { comparisonOf } from './comparison.js';
 import { groupBy } from './group.js';
 import { bytesText, nanosecondsText, texts } from './hydrate.js';
+import { runNames } from './run-names.js';
 
 export interface Point {
   readonly kind: Note['kind'] | 'good';
@@ -10,8 +11,10 @@ export interface Point {
 }
 
 export interface Answer {
-  /** The finding in a sentence or two. */
+  /** The finding in a sentence per benchmark. */
   readonly headline: string;
+  /** What belongs beside it; may be empty. */
+  readonly lead: string;
   readonly points: readonly Point[];
 }
 
@@ -22,14 +25,34 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 /** What a reader came for, and what should make them doubt it. Nothing here is not in the rows. */
 export function answerOf(runs: readonly Run[]): Answer {
   const groups = [...groupBy(runs, (run) => run.benchmark).values()];
-  const [only] = groups;
-  const headline =
-    groups.length === 1 && only!.length === 1
-      ? findingOf(only![0]!)
-      : groups
-          .map((group) => (group.length === 1 ? findingOf(group[0]!) : comparedFinding(group)))
-          .join(' ');
-  return { headline, points: runs.flatMap((run) => pointsOf(run, runs.length > 1)) };
+  const [only] = runs;
+  return {
+    headline: groups.map(groupFinding).join(' '),
+    lead: runs.length === 1 ? quickest(only!) : '',
+    points:
+      runs.length === 1 ? notesOf(only!).map(pointOf) : groups.flatMap((group) => doubtsOf(group)),
+  };
+}
+
+function groupFinding(runs: readonly Run[]): string {
+  const [first, second, ...more] = runs;
+  if (second === undefined) return findingOf(first!);
+  const { benchmark } = first!;
+  if (more.length > 0) return fastestOf(runs);
+  const [against] = againstFirst(runs);
+  return against === undefined
+    ? `${benchmark}: the two runs have no row in common.`
+    : `${benchmark}: ${against}.`;
+}
+
+function fastestOf(runs: readonly Run[]): string {
+  const names = runNames(runs);
+  const bests = runs.map((run, i) => ({ name: names[i]!, row: bestRow(run) }));
+  const rated = bests.filter((best) => best.row !== undefined);
+  const { benchmark } = runs[0]!;
+  if (rated.length === 0) return `${benchmark}: none of the ${runs.length} runs has a rate.`;
+  const { name, row } = rated.reduce((a, b) => (b.row!.gbps! > a.row!.gbps! ? b : a));
+  return `${benchmark}: of ${runs.length} runs, ${name} is the fastest with ${rateOf(row!)} (${row!.column}, ${bytesText(row!.bytes!)}).`;
 }
 
 function findingOf(run: Run): string {
@@ -60,18 +83,21 @@ const most = (rows: readonly Row[], value: (row: Row) => number): Row | undefine
     undefined,
   );
 
+/** The fastest row. Those that only show a shaper's burst say nothing about the line, and count last. */
+function bestRow(run: Run): Row | undefined {
+  const rated = passed(run).filter((row) => row.bytes !== null && row.gbps !== null);
+  const steady = rated.filter((row) => !row.labels.burst);
+  return most(steady.length > 0 ? steady : rated, (row) => row.gbps!);
+}
+
 function bestFinding(run: Run): string | undefined {
-  const rows = passed(run).filter((row) => row.bytes !== null);
-  // Rows that only show a shaper's burst say nothing about the line.
-  const steady = rows.filter((row) => !row.labels.burst);
-  const rated = (steady.length > 0 ? steady : rows).filter((row) => row.gbps !== null);
-  const best = most(rated, (row) => row.gbps!);
-  const counted = most(rows, (row) => row.mops ?? 0);
+  const best = bestRow(run);
+  const counted = most(passed(run), (row) => row.mops ?? 0);
   if (counted?.mops !== undefined) {
     return `${run.benchmark} moved ${texts.mops!(counted.mops)} with ${counted.column}.`;
   }
   if (best === undefined) return undefined;
-  return `${run.benchmark} reached ${rateOf(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}.${quickest(rows)}`;
+  return `${run.benchmark} reached ${rateOf(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
 }
 
 /** In an all-to-all the figure is per peer, and what a rank sent in all is said beside it. */
@@ -86,11 +112,12 @@ function shareOf({ linePercent, ofBoundPercent }: Row): string {
   return linePercent === null ? '' : `, ${percentage(linePercent)} of the line`;
 }
 
-function quickest(rows: readonly Row[]): string {
+function quickest(run: Run): string {
+  const rows = passed(run).filter((row) => row.kind === 'transfer' && row.bytes !== null);
   const best = most(rows, (row) => -row.nanoseconds!.mean);
   if (best === undefined) return '';
   const trip = best.halfRoundTripNanoseconds === undefined ? 'iteration' : 'round trip';
-  return ` The shortest ${trip} took ${nanosecondsText(best.nanoseconds!.mean)} (${best.column}, ${bytesText(best.bytes!)}).`;
+  return `The shortest ${trip} took ${nanosecondsText(best.nanoseconds!.mean)} (${best.column}, ${bytesText(best.bytes!)}).`;
 }
 
 const isPairs = (run: Run): boolean => run.rows.some((row) => row.kind === 'pair');
@@ -114,25 +141,22 @@ function pairsFinding(run: Run): string | undefined {
 }
 
 /** Each run against the first, row by row; a difference counts when the intervals of the means are apart. */
-function comparedFinding(runs: readonly Run[]): string {
+function againstFirst(runs: readonly Run[]): string[] {
   const { names, rows } = comparisonOf(runs);
-  const [first] = names;
-  const others = runs.slice(1).flatMap((_, i) => {
+  return names.slice(1).flatMap((name, i) => {
     const index = i + 1;
     const both = rows.filter((row) => row.ratios[index] !== undefined);
     if (both.length === 0) return [];
-    const ratios = both.map((row) => row.ratios[index]!);
-    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    const logs = both.map((row) => Math.log(row.ratios[index]!));
+    const mean = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
     const apart = both.filter((row) => row.clear[index]);
     const faster = apart.filter((row) => row.ratios[index]! > 1).length;
     const rest = both.length - apart.length;
+    const unclear = rest === 0 ? '' : `, no clear difference in ${rest}`;
     return [
-      `${names[index]} ${timesText(mean)} ${first} (faster in ${faster} of ${plural(both.length, 'row')}, slower in ${apart.length - faster}${rest === 0 ? '' : `, no clear difference in ${rest}`})`,
+      `${name} ${timesText(mean)} ${names[0]} (faster in ${faster} of ${plural(both.length, 'row')}, slower in ${apart.length - faster}${unclear})`,
     ];
   });
-  const { benchmark } = runs[0]!;
-  if (others.length === 0) return `${benchmark}: the ${runs.length} runs have no row in common.`;
-  return `${benchmark}: ${others.join('; ')}.`;
 }
 
 function timesText(ratio: number): string {
@@ -140,9 +164,25 @@ function timesText(ratio: number): string {
   return `runs at ${ratio.toFixed(2)} times the rate of`;
 }
 
-function pointsOf(run: Run, several: boolean): Point[] {
-  return notesOf(run).map(({ kind, text }) => ({
-    kind: kind === 'plain' && text.startsWith('verified') ? 'good' : kind,
-    text: several ? `${run.id}: ${text}` : text,
-  }));
+const pointOf = ({ kind, text }: Note): Point => ({
+  kind: kind === 'plain' && text.startsWith('verified') ? 'good' : kind,
+  text,
+});
+
+/** Of several runs: how each compares with the first, and only what is wrong or in doubt. */
+function doubtsOf(runs: readonly Run[]): Point[] {
+  const { benchmark } = runs[0]!;
+  const names = runNames(runs).map((name) => [benchmark, name].filter(Boolean).join(', '));
+  const compared = runs.length > 2 ? againstFirst(runs) : [];
+  const notes = runs.map((run) => notesOf(run));
+  const verified = notes.every((list) => list.some((note) => pointOf(note).kind === 'good'));
+  return [
+    ...compared.map((text): Point => ({ kind: 'plain', text: `${benchmark}: ${text}` })),
+    ...notes.flatMap((list, i) =>
+      list
+        .filter(({ kind }) => kind !== 'plain')
+        .map(({ kind, text }): Point => ({ kind, text: `${names[i]}: ${text}` })),
+    ),
+    ...(verified ? [{ kind: 'good' as const, text: `${benchmark}: verified, no byte wrong` }] : []),
+  ];
 }

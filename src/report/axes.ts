@@ -15,7 +15,7 @@ export interface AxisOf {
   readonly max?: number;
 }
 
-const label = { color: '@muted', fontSize: 12, hideOverlap: true };
+const label = { color: '@muted', fontSize: 12, hideOverlap: true, margin: 11 };
 const axisLine = { show: true, lineStyle: { color: '@line' } };
 const splitLine = { show: true, lineStyle: { color: '@grid' } };
 const nameTextStyle = { color: '@muted', fontSize: 12 };
@@ -34,7 +34,7 @@ export const across = (axis: AxisOf): object => ({
   ...scale(axis),
   name: axis.name,
   nameLocation: 'middle',
-  nameGap: 30,
+  nameGap: 34,
   nameTextStyle,
   axisLine,
   axisTick: {
@@ -91,7 +91,7 @@ export function framed({ tooltip, trigger = 'axis', legend = [], ...rest }: Fram
       left: 12,
       right: 24,
       top: (named ? legendHeightPx : 0) + 44,
-      bottom: 34,
+      bottom: (rest.x as { name?: string }).name ? 34 : 14,
       outerBoundsMode: 'same',
       outerBoundsContain: 'axisLabel',
     },

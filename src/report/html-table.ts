@@ -18,7 +18,7 @@ export interface HtmlTable {
 export function htmlTable({ caption, heads, rows }: HtmlTable): string {
   const name = escapeMarkup(caption);
   return [
-    `<div class="scroll" tabindex="0" role="region" aria-label="${name}">`,
+    `<div class="scroll" tabindex="0" role="group" aria-label="${name}">`,
     `<table><caption>${name}</caption><thead>`,
     ...heads.map((row) => `<tr>${row.map(headCell).join('')}</tr>`),
     '</thead><tbody>',

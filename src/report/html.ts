@@ -61,7 +61,7 @@ export function renderReport(runs: readonly Run[]): string {
     `<style>${style}</style>`,
     '</head>',
     '<body>',
-    '<div class="bar"><span class="brand">Weft <span>report</span></span><button type="button" id="theme">Dark</button></div>',
+    '<header class="bar"><span class="brand">Weft <span>report</span></span><button type="button" id="theme">Dark</button></header>',
     '<main>',
     answerSection(answer, runs, sections),
     ...sections.map(sectionHtml),
@@ -95,6 +95,7 @@ function answerSection(answer: Answer, runs: readonly Run[], sections: readonly 
   return [
     '<section class="answer" aria-label="The answer">',
     `<h1>${escapeMarkup(answer.headline)}</h1>`,
+    ...(answer.lead === '' ? [] : [`<p class="lead">${escapeMarkup(answer.lead)}</p>`]),
     ...runs.map((run) => `<p class="subject">${escapeMarkup(describeRun(run))}</p>`),
     `<ul class="points">${points.join('\n')}</ul>`,
     '<noscript><p>The charts need JavaScript; the tables below hold every number.</p></noscript>',

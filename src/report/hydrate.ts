@@ -91,7 +91,7 @@ export function bytesText(bytes: number): string {
 
 export function nanosecondsText(nanoseconds: number): string {
   for (const [size, unit] of timeUnits) {
-    if (nanoseconds >= size * 0.9995 || size === 1)
+    if (nanoseconds >= size * 0.99995 || size === 1)
       return `${trimmed(nanoseconds / size, 4)} ${unit}`;
   }
   return '';

@@ -20,17 +20,22 @@ export function doublingTicks(values: readonly number[]): Ticks {
 
 const steps = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]];
 
-/** Powers of ten, with steps between them where there are few. */
+/** Powers of ten, with steps between them where there are few; the axis begins and ends at one of them. */
 export function decadeTicks(values: readonly number[]): Ticks {
   const { min, max } = extent(values, 1.15);
   const decades = Math.log10(max / min);
   const between = steps[decades > 4 ? 0 : decades > 2.5 ? 1 : decades > 0.8 ? 2 : 3]!;
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++) {
-    for (const step of between) ticks.push(step * 10 ** power);
+    for (const step of between) ticks.push(rounded(step * 10 ** power));
   }
-  const inside = ticks.filter((tick) => tick >= min * 0.999 && tick <= max * 1.001);
-  return { min, max, values: inside.length > 1 ? inside : [rounded(min), rounded(max)] };
+  const first = ticks.findLast((tick) => tick <= min * 1.001)!;
+  const last = ticks.find((tick) => tick >= max * 0.999)!;
+  return {
+    min: first,
+    max: last,
+    values: ticks.filter((tick) => tick >= first && tick <= last),
+  };
 }
 
 const rounded = (value: number): number => Number(value.toPrecision(3));

@@ -45,7 +45,10 @@ export function barChart(chart: BarChart): ChartParts | undefined {
         barGap: '12%',
         data: bar.values.map((_, i) => pointOf(bar, i)),
         ...(bars.length <= 2 &&
-          bars.length * chart.places.length <= 8 && { label: valueLabel(chart.axis) }),
+          bars.length * chart.places.length <= 8 && {
+            label: valueLabel(chart.axis),
+            labelLayout: { hideOverlap: true },
+          }),
       })),
     }),
   };

@@ -58,7 +58,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
     symbolSize: 7,
     showSymbol: points.length <= 40,
     z: 3,
-    data: points,
+    data: points.map(markedPoint),
     ...(i === 0 && levels.length > 0 && { markLine: marks(levels) }),
   }));
   const bands = banded ? drawn.flatMap(({ line, points }, i) => band(line, points, i)) : [];
@@ -66,7 +66,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   const sizes = doublingTicks(all.map(([bytes]) => bytes!));
   return {
     title: chart.title,
-    caption: chart.caption,
+    caption: all.some(isFailed) ? `${chart.caption} Crosses are rows that failed.` : chart.caption,
     summary: drawn.map(({ line, points }) => bestOf(line.name, points, measure.axis)).join('; '),
     heightPx: plotHeightPx,
     option: framed({
@@ -84,6 +84,19 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
     }),
   };
 }
+
+const isFailed = ([, , , , flags]: readonly number[]): boolean => (flags! & 4) !== 0;
+
+/** A row that failed must not pass for a result. */
+const markedPoint = (point: readonly number[]) =>
+  isFailed(point)
+    ? {
+        value: point,
+        symbol: 'path://M0,0L10,10M10,0L0,10',
+        symbolSize: 12,
+        itemStyle: { color: '@warn', borderColor: '@warn', borderWidth: 2 },
+      }
+    : point;
 
 /** A level is the top of the axis unless something is above it. */
 const topOf = (level: number, points: readonly number[][]): number | undefined =>

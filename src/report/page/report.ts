@@ -55,7 +55,20 @@ const near = new IntersectionObserver(
   },
   { rootMargin: '800px' },
 );
-for (const place of places) near.observe(place);
+for (const place of places) {
+  // Room for what will be drawn: nothing may jump under a reader's eyes.
+  place.style.minHeight = `${byId.get(place.dataset.chart!)!.heightPx}px`;
+  near.observe(place);
+}
+
+/** What is far away is drawn when there is nothing else to do. */
+function drawRest(): void {
+  const next = places.find((place) => !views.has(place));
+  if (next === undefined) return;
+  draw(next);
+  setTimeout(drawRest, 30);
+}
+setTimeout(drawRest, 300);
 
 document.getElementById('theme')!.addEventListener('click', () => {
   chosen = currentTheme() === 'dark' ? 'light' : 'dark';
