@@ -2,8 +2,8 @@
 // median; the lower quartiles of those are compared. Over TCP a run is fast or three times slower by the luck of its
 // connection, whoever runs it, and the median of a few runs would compare lucks.
 
-const quartile = (list) => [...list].sort((a, b) => a - b)[list.length >> 2];
-const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+export const quartile = (list) => [...list].sort((a, b) => a - b)[list.length >> 2];
+export const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 /** Runs every contender once a round and returns their times by name, one per round. */
 export async function inTurns(rounds, contenders) {
@@ -17,16 +17,18 @@ export async function inTurns(rounds, contenders) {
 const microseconds = (ns) => (ns / 1000).toFixed(2).padStart(10);
 
 export const heading = 'peer µs    Weft µs   ratio of quartiles (by round), of medians';
+export const headingOfMedians = 'peer µs    Weft µs   ratio of medians (by round), of quartiles';
 
-/** One line of a comparison; false when a target was missed. */
-export function report(label, ours, theirs, target) {
-  const ratio = quartile(ours) / quartile(theirs);
+/** One line of a comparison; false when a target was missed. `judge` is what of the rounds is held against it. */
+export function report(label, ours, theirs, target, judge = quartile) {
+  const ratio = judge(ours) / judge(theirs);
+  const beside = judge === quartile ? median : quartile;
   const byRound = ours.map((time, round) => (time / theirs[round]).toFixed(2)).sort();
   const missed = target !== undefined && ratio > target;
   const verdict = target === undefined ? '' : `   target ${target}x ${missed ? 'MISSED' : 'met'}`;
   console.log(
-    `${label} ${microseconds(quartile(theirs))} ${microseconds(quartile(ours))}   ${ratio.toFixed(3)}x ` +
-      `(${byRound[0]}…${byRound.at(-1)})   ${(median(ours) / median(theirs)).toFixed(3)}x${verdict}`,
+    `${label} ${microseconds(judge(theirs))} ${microseconds(judge(ours))}   ${ratio.toFixed(3)}x ` +
+      `(${byRound[0]}…${byRound.at(-1)})   ${(beside(ours) / beside(theirs)).toFixed(3)}x${verdict}`,
   );
   return !missed;
 }

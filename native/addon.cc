@@ -1,14 +1,20 @@
 #include "addon.h"
 
+#include "device-memory.h"
 #include "memory.h"
 
 namespace {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("Memory", weft::Memory::define(env));
+  exports.Set("DeviceMemory", weft::DeviceMemoryObject::define(env));
+  weft::defineGpu(env, exports);
   weft::defineInfo(env, exports);
   weft::defineProcess(env, exports);
   weft::definePort(env, exports);
+  weft::definePeer(env, exports);
+  weft::defineSequence(env, exports);
+  weft::defineBlockCopy(env, exports);
   return exports;
 }
 

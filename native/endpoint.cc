@@ -50,7 +50,8 @@ void Endpoint::open(size_t peersExpected) {
   check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
   check(fi_enable(ep), "fi_enable");
-  injectBytes = info->tx_attr->inject_size;
+  // An injected buffer has no descriptor, and without one a GPU's memory would be taken for the host's.
+  injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;
   sendLimit = info->tx_attr->size;
   receiveLimit = info->rx_attr->size;
 }

@@ -1,9 +1,6 @@
 #include "executor.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "fault.h"
 
@@ -11,21 +8,17 @@ namespace weft {
 
 namespace {
 
-constexpr unsigned kPollsBetweenChecks = 64;
 constexpr uint64_t kBystanderPatience = 10;
-constexpr uint32_t kBarrierSlot = 0xFFFF;
-constexpr uint32_t kBarrierStep = ~0u;
-
-uint64_t now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
 
 }  // namespace
 
-Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes)
-    : port_(port), plan_(std::move(plan)), regions_{source, target}, remotes_(std::move(remotes)) {
+Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+                   std::unique_ptr<CopyLanes> copies)
+    : port_(port),
+      plan_(std::move(plan)),
+      regions_{source, target},
+      remotes_(std::move(remotes)),
+      copies_(std::move(copies)) {
   size_t steps = plan_.steps.size();
   lanes_.resize(plan_.channels * 2);
   counters_.resize(steps);
@@ -37,6 +30,7 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::v
     fresh_[i] = {step.after, 0, 0};
     if (step.after == 0) roots_.push_back(i);
     if (step.kind == PlanStep::Wait) counters_[i] = &port_.counter(step.peer, step.slot);
+    else if (step.kind == PlanStep::Copy) step.chunks = 1;
     else posts[&laneOf(step) - lanes_.data()]++;
   }
   for (size_t i = 0; i < lanes_.size(); i++) {
@@ -55,6 +49,8 @@ std::vector<double> Executor::run(const RunOptions& options) {
     return measure();
   } catch (...) {
     over_ = true;
+    // Whoever hears of the failure may free what copies still read and write.
+    if (copies_) copies_->settle();
     throw;
   }
 }
@@ -70,17 +66,13 @@ std::vector<double> Executor::measure() {
     for (uint64_t i = 0; i < options_.batch; i++) iterate();
     samples.push_back(static_cast<double>(now() - start));
   }
-  if (options_.sabotage.kind == Sabotage::Flip) regions_[1]->mapping->data()[options_.sabotage.offset] ^= 1;
+  if (options_.sabotage.kind == Sabotage::Flip) {
+    flipByte(copies_ ? copies_->target() : regions_[1]->memory, options_.sabotage.offset);
+  }
   // A rank with nothing to do comes here at once and hears nothing until the others are done. They have deadlines of
   // their own, and whoever fails or dies is told to all: this one is for messages that got lost.
   barrier(kBystanderPatience * options_.timeoutNanoseconds + kBystanderPatience * options_.expectedNanoseconds);
   return samples;
-}
-
-void Executor::expectWithin(uint64_t nanoseconds) {
-  patience_ = nanoseconds;
-  deadline_ = now() + nanoseconds;
-  progressed_ = false;
 }
 
 void Executor::iterate() {
@@ -92,46 +84,32 @@ void Executor::iterate() {
     if (lane.count > 0) pump(lane);
   }
   if (!failure_.empty()) give(failureCode_, failure_);
-  while (left_ > 0) poll();
-}
-
-// A dissemination barrier: in round k every rank tells the one 2^k ahead and hears from the one 2^k behind.
-void Executor::barrier(uint64_t patienceNanoseconds) {
-  expectWithin(patienceNanoseconds);
-  state_.resize(fresh_.size());
-  Operation& told = told_;
-  told.completer = this;
-  told.id = kBarrierStep;
-  told.region = regions_[0];
-  told.buffer = regions_[0]->mapping->data();
-  told.descriptor = regions_[0]->descriptor[0];
-  told.hasData = true;
-  told.data = immediate(false, plan_.rank, kBarrierSlot);
-  for (uint32_t distance = 1; distance < plan_.world; distance *= 2) {
-    uint32_t peer = (plan_.rank + distance) % plan_.world;
-    told.peer = peer;
-    told.remoteAddress = remotes_[peer]->address[0];
-    told.remoteKey = remotes_[peer]->key[0];
-    outstanding_++;
-    port_.post(told);
-    awaited_ = (plan_.rank + plan_.world - distance) % plan_.world;
-    Counter& heard = port_.counter(awaited_, kBarrierSlot);
-    while (heard.arrived <= heard.consumed || outstanding_ > 0) poll();
-    heard.consumed++;
+  if (!copies_) {
+    while (left_ > 0) poll();
+    return;
+  }
+  while (left_ > 0) {
+    pollCopies();
+    if (left_ > 0) poll();
   }
 }
 
 void Executor::activate(uint32_t index) {
   const PlanStep& step = plan_.steps[index];
-  if (step.kind == PlanStep::Wait) {
-    Counter& counter = *counters_[index];
-    counter.step = index;
-    counter.wanted = counter.consumed + step.chunks;
-    if (counter.arrived >= counter.wanted) finish(index);
-    return;
-  }
+  if (step.kind >= PlanStep::Wait) return activateOther(index);
   Lane& lane = laneOf(step);
   lane.ready[(lane.head + lane.count++) % lane.ready.size()] = index;
+}
+
+void Executor::activateOther(uint32_t index) {
+  const PlanStep& step = plan_.steps[index];
+  if (step.kind == PlanStep::Copy) {
+    return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
+  }
+  Counter& counter = *counters_[index];
+  counter.step = index;
+  counter.wanted = counter.consumed + step.chunks;
+  if (counter.arrived >= counter.wanted) finish(index);
 }
 
 void Executor::finish(uint32_t index) {
@@ -145,7 +123,7 @@ void Executor::finish(uint32_t index) {
   for (uint32_t next : step.dependents) {
     if (--state_[next].after > 0) continue;
     activate(next);
-    if (plan_.steps[next].kind != PlanStep::Wait) pump(laneOf(plan_.steps[next]));
+    if (plan_.steps[next].kind < PlanStep::Wait) pump(laneOf(plan_.steps[next]));
   }
 }
 
@@ -175,7 +153,7 @@ void Executor::postChunk(uint32_t index, Operation& operation) {
   operation.endpoint = step.channel;
   operation.peer = step.peer;
   operation.region = region;
-  operation.buffer = region->mapping->data() + step.offset + skip;
+  operation.buffer = region->memory.base + step.offset + skip;
   operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
   operation.descriptor = region->descriptor[step.channel];
   operation.data = immediate(false, plan_.rank, step.slot);
@@ -217,47 +195,6 @@ void Executor::failed(Operation& operation, int code, const std::string& text) {
   failureCode_ = code;
   failure_ = "transfer with rank " + std::to_string(operation.peer) + " on channel " +
              std::to_string(operation.endpoint) + ": " + text;
-}
-
-void Executor::poll() {
-  if (port_.drain() == 0) return idle();
-  while (!port_.reached.empty()) {
-    uint32_t index = port_.reached.back();
-    port_.reached.pop_back();
-    finish(index);
-  }
-  if (!failure_.empty()) give(failureCode_, failure_);
-  if (!port_.faults.empty()) give(port_.faults.front().code, port_.faults.front().text);
-  quiet_ = 0;
-  progressed_ = true;
-}
-
-void Executor::idle() {
-  quiet_++;
-  if (quiet_ >= options_.spinsBeforeYield) sched_yield();
-  if (quiet_ % kPollsBetweenChecks != 0) return;
-  if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
-  if (progressed_) return expectWithin(patience_);
-  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier");
-}
-
-void Executor::give(int code, const std::string& text) { throw Fault("plan", code, text); }
-
-std::string Executor::unfinished() const {
-  for (size_t i = 0; i < plan_.steps.size(); i++) {
-    const PlanStep& step = plan_.steps[i];
-    std::string peer = std::to_string(step.peer);
-    if (step.kind == PlanStep::Wait) {
-      if (counters_[i]->wanted == Counter::kNobody) continue;
-      uint64_t missing = counters_[i]->wanted - counters_[i]->arrived;
-      return std::to_string(missing) + " of " + std::to_string(step.chunks) + " chunks from rank " + peer + " did not arrive";
-    }
-    if (state_[i].done >= step.chunks) continue;
-    return std::string(step.kind == PlanStep::Recv ? "nothing came from rank " : "rank ") + peer +
-           (step.kind == PlanStep::Recv ? "" : " did not take what was sent") + " on channel " +
-           std::to_string(step.channel);
-  }
-  return "steps were left over";
 }
 
 }  // namespace weft

@@ -5,23 +5,33 @@
 // Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
 #include <atomic>
 #include <cstdint>
+#include <ctime>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "copier.h"
 #include "port.h"
 
 namespace weft {
 
+/// Of the monotonic clock, in nanoseconds.
+inline uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
 /// One step, as src/plan/encode.ts writes it.
 struct PlanStep {
-  enum Kind : uint8_t { Write, Send, Recv, Wait, Copy };
+  enum Kind : uint8_t { Write, Send, Recv, Wait, Copy };  // posts first
   Kind kind = Write;
   uint32_t channel = 0;
   uint32_t peer = 0;  // or the source of a wait
-  uint32_t buffer = 0;  // 0 source, 1 target
+  uint32_t buffer = 0;  // 0 source, 1 target, 2 sourceDevice, 3 targetDevice; that from which a copy is made
   size_t offset = 0;
   size_t bytes = 0;
-  size_t remoteOffset = 0;
+  size_t remoteOffset = 0;  // or where a copy goes to
   uint32_t slot = 0;
   uint32_t chunks = 1;
   uint32_t after = 0;  // how many steps come before
@@ -54,7 +64,9 @@ struct RunOptions {
 class Executor final : private Completer {
  public:
   /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
-  Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes);
+  /// `copies` are needed where the plan has copy steps.
+  Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+           std::unique_ptr<CopyLanes> copies);
 
   /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
   /// Fault, operations may still be in flight: the executor must then outlive the port.
@@ -63,6 +75,7 @@ class Executor final : private Completer {
   void abort() { aborted_.store(true, std::memory_order_relaxed); }
 
  private:
+  static constexpr uint32_t kBarrierStep = ~0u;
   struct State {
     uint32_t after, posted, done;
   };
@@ -77,11 +90,13 @@ class Executor final : private Completer {
   std::vector<double> measure();
   void barrier(uint64_t patienceNanoseconds);
   void activate(uint32_t index);
+  void activateOther(uint32_t index);
   void finish(uint32_t index);
   void pump(Lane& lane);
   void postChunk(uint32_t index, Operation& operation);
   void idle();
   void poll();
+  void pollCopies();
   void expectWithin(uint64_t nanoseconds);
   void completed(Operation& operation, uint64_t bytes) override;
   void failed(Operation& operation, int code, const std::string& text) override;
@@ -93,6 +108,8 @@ class Executor final : private Completer {
   Plan plan_;
   Region* regions_[2];
   std::vector<const RemoteRegion*> remotes_;
+  std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
+  std::vector<uint32_t> copied_;       // steps to finish, while pollCopies runs
   RunOptions options_;
   std::vector<uint32_t> roots_;  // steps that wait for no other
   std::vector<State> fresh_, state_;

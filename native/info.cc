@@ -79,7 +79,8 @@ fi_info* makeHints(const Napi::Object& query) {
   fi_info* hints = Library::get().dupinfo(nullptr);
   if (!hints) check(-FI_ENOMEM, "fi_allocinfo");
   hints->ep_attr->type = FI_EP_RDM;
-  hints->caps = FI_MSG | FI_RMA | (query.Get("directed").ToBoolean() ? FI_DIRECTED_RECV : 0);
+  hints->caps = FI_MSG | FI_RMA | (query.Get("directed").ToBoolean() ? FI_DIRECTED_RECV : 0) |
+                (query.Get("deviceMemory").ToBoolean() ? FI_HMEM : 0);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
   auto offered = query.Get("mrMode");
@@ -100,6 +101,12 @@ fi_info* makeHints(const Napi::Object& query) {
   return hints;
 }
 
+// DMABUF came with 1.20, and is refused to who speaks an older interface. Everything else speaks the oldest we know.
+uint32_t interfaceVersion(const Library& library, const Napi::Object& query) {
+  constexpr uint32_t kKnown = FI_VERSION(1, 17), kDmabuf = FI_VERSION(1, 20);
+  return query.Get("deviceMemory").ToBoolean() && FI_VERSION_GE(library.version, kDmabuf) ? kDmabuf : kKnown;
+}
+
 Napi::Value getInfo(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const Library& library = Library::get();
@@ -111,7 +118,7 @@ Napi::Value getInfo(const Napi::CallbackInfo& info) {
     int result;
     {
       SignalGuard guard;
-      result = library.getinfo(FI_VERSION(1, 17), node.empty() ? nullptr : node.c_str(),
+      result = library.getinfo(interfaceVersion(library, query), node.empty() ? nullptr : node.c_str(),
                                service.empty() ? nullptr : service.c_str(), node.empty() ? 0 : FI_SOURCE, hints,
                                &found);
     }

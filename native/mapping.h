@@ -1,8 +1,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace weft {
+
+class GpuContext;
+class HostRegistration;
 
 /// Anonymous host memory, backed by transparent huge pages where large enough; owned, touched, optionally locked.
 class Mapping {
@@ -16,10 +20,17 @@ class Mapping {
   uint8_t* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
+  /// Registers the pages with CUDA, so that copies to and from a GPU run at full rate and kernels can reach them.
+  /// Once is enough for all GPUs of the process; a second call does nothing. Ends with the mapping.
+  void registerWithGpu(const std::shared_ptr<const GpuContext>& context);
+  /// Null until then.
+  const HostRegistration* gpuRegistration() const { return registration_.get(); }
+
  private:
   uint8_t* data_ = nullptr;
   size_t bytes_ = 0;
   size_t mapped_ = 0;
+  std::unique_ptr<HostRegistration> registration_;
 };
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "binding.h"
+#include "cuda-owners.h"
 #include "fault.h"
 #include "pattern.h"
 
@@ -49,7 +50,14 @@ Mapping::Mapping(size_t bytes, bool locked) : bytes_(bytes) {
   for (size_t i = 0; i < mapped_; i += kPage) static_cast<volatile uint8_t*>(data_)[i] = 0;
 }
 
-Mapping::~Mapping() { munmap(data_, mapped_); }
+Mapping::~Mapping() {
+  registration_.reset();
+  munmap(data_, mapped_);
+}
+
+void Mapping::registerWithGpu(const GpuContextPtr& context) {
+  if (!registration_) registration_ = std::make_unique<HostRegistration>(context, data_, mapped_);
+}
 
 Napi::Function Memory::define(Napi::Env env) {
   return DefineClass(env, "Memory",
@@ -58,13 +66,19 @@ Napi::Function Memory::define(Napi::Env env) {
                          InstanceMethod<&Memory::fill>("fill"),
                          InstanceMethod<&Memory::verify>("verify"),
                          InstanceMethod<&Memory::close>("close"),
+                         InstanceMethod<&Memory::registerWithGpu>("registerWithGpu"),
                          InstanceAccessor<&Memory::address>("address"),
+                         InstanceAccessor<&Memory::gpuRegistered>("gpuRegistered"),
                      });
 }
 
 Memory::Memory(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Memory>(info) {
+  info.This().As<Napi::Object>().TypeTag(&kTag);
   guarded(info.Env(), [&] {
-    mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"), info[1].As<Napi::Boolean>().Value());
+    bool locked = info[1].As<Napi::Boolean>().Value();
+    mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"), locked);
+    auto context = locked ? GpuContext::inUse() : nullptr;
+    if (context) mapping_->registerWithGpu(context);
   });
 }
 
@@ -163,6 +177,22 @@ Napi::Value Memory::close(const Napi::CallbackInfo& info) {
 Napi::Value Memory::address(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     return Napi::BigInt::New(info.Env(), reinterpret_cast<uint64_t>(range(0, 0)));
+  });
+}
+
+Napi::Value Memory::registerWithGpu(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    auto context = GpuContext::of(static_cast<int>(size(info[0], "device")));
+    range(0, 0);
+    mapping_->registerWithGpu(context);
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value Memory::gpuRegistered(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    range(0, 0);
+    return Napi::Boolean::New(info.Env(), mapping_->gpuRegistration() != nullptr);
   });
 }
 

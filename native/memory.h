@@ -12,6 +12,7 @@ namespace weft {
 /// object detaches every view at once and frees the pages when the last holder lets go.
 class Memory : public Napi::ObjectWrap<Memory> {
  public:
+  static constexpr napi_type_tag kTag{0x5a1c93e0b7d24f66, 0x8f0e2b6d41c7a935};
   static Napi::Function define(Napi::Env env);
   explicit Memory(const Napi::CallbackInfo& info);
 
@@ -25,6 +26,8 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value fill(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
+  Napi::Value registerWithGpu(const Napi::CallbackInfo& info);
+  Napi::Value gpuRegistered(const Napi::CallbackInfo& info);
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;

@@ -35,7 +35,7 @@ void Operations::fill(Operation& operation, Port& port) {
   auto index = static_cast<uint32_t>(command_[EndpointIndex]);
   Region& region = port.region(static_cast<uint32_t>(command_[RegionId]));
   auto offset = static_cast<size_t>(command_[Offset]), bytes = static_cast<size_t>(command_[Bytes]);
-  if (offset > region.mapping->bytes() || bytes > region.mapping->bytes() - offset) {
+  if (offset > region.memory.bytes || bytes > region.memory.bytes - offset) {
     throw Fault("post", ERANGE, "the slice is outside its buffer");
   }
   auto peer = static_cast<uint32_t>(command_[Peer]);
@@ -45,7 +45,7 @@ void Operations::fill(Operation& operation, Port& port) {
   operation.endpoint = index;
   operation.peer = peer;
   operation.region = &region;
-  operation.buffer = region.mapping->data() + offset;
+  operation.buffer = region.memory.base + offset;
   operation.bytes = bytes;
   operation.descriptor = region.descriptor[index];
   operation.hasData = flags & HasData;

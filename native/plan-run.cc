@@ -1,6 +1,10 @@
 #include "plan-run.h"
 
+#include <array>
+#include <optional>
+
 #include "binding.h"
+#include "span.h"
 
 namespace weft {
 
@@ -48,16 +52,40 @@ Plan readPlan(const Napi::Object& encoded) {
   return plan;
 }
 
-void checkPlan(const Plan& plan, Port& port, const Region& source, const Region& target) {
+bool within(const Span& memory, size_t offset, size_t bytes) {
+  return offset <= memory.bytes && bytes <= memory.bytes - offset;
+}
+
+void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
   if (plan.channels > port.endpointCount()) throw Fault("plan", EINVAL, "the plan uses more channels than are open");
   for (const PlanStep& step : plan.steps) {
-    if (step.kind == PlanStep::Copy || step.buffer > 1) throw Fault("plan", ENOTSUP, "device buffers are not supported here");
-    if (step.kind == PlanStep::Wait) continue;
-    size_t limit = (step.buffer == 0 ? source : target).mapping->bytes();
-    if (step.channel >= plan.channels || step.peer >= plan.world || step.offset > limit || step.bytes > limit - step.offset) {
-      throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
+    bool good = true;
+    if (step.kind == PlanStep::Copy) {
+      // From the device's source to the host's, or from the host's target to the device's.
+      bool out = step.buffer == 2;
+      good = (out || step.buffer == 1) && within((out ? device : host)[!out], step.offset, step.bytes) &&
+             within((out ? host : device)[!out], step.remoteOffset, step.bytes);
+    } else if (step.kind != PlanStep::Wait) {
+      good = step.buffer <= 1 && step.channel < plan.channels && step.peer < plan.world &&
+             within(host[step.buffer], step.offset, step.bytes);
     }
+    if (!good) throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
   }
+}
+
+bool hasCopies(const Plan& plan) {
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStep::Copy) return true;
+  }
+  return false;
+}
+
+// The buffers behind the staging buffers, where the job names them.
+std::array<Span, 2> readDevice(const Napi::Object& job) {
+  auto device = job.Get("device");
+  if (!device.IsObject()) return {};
+  auto buffers = device.As<Napi::Object>();
+  return {spanOf(buffers.Get("source")), spanOf(buffers.Get("target"))};
 }
 
 RunOptions readOptions(const Napi::Object& job) {
@@ -86,12 +114,15 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   Region& source = port.region(static_cast<uint32_t>(field(job, "source")));
   Region& target = port.region(static_cast<uint32_t>(field(job, "target")));
   Plan plan = readPlan(job.Get("plan").As<Napi::Object>());
-  checkPlan(plan, port, source, target);
+  std::array<Span, 2> host{source.memory, target.memory}, device = readDevice(job);
+  checkPlan(plan, port, host, device);
+  context_ = device[0].context ? device[0].context : source.memory.context;
+  auto copies = hasCopies(plan) ? std::make_unique<CopyLanes>(host, device) : nullptr;
   std::vector<const RemoteRegion*> remotes;
   auto ids = job.Get("remotes").As<Napi::Array>();
   for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
   if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
-  executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes));
+  executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
   told_ = Napi::ThreadSafeFunction::New(job.Env(), Napi::Function(), "weft plan", 0, 1);
   thread_ = std::thread([this] { work(); });
 }
@@ -105,6 +136,8 @@ PlanRun::~PlanRun() {
 
 void PlanRun::work() {
   try {
+    std::optional<CudaCurrent> current;
+    if (context_) current.emplace(*context_);
     samples_ = executor_->run(options_);
   } catch (const Fault& fault) {
     fault_ = std::make_unique<Fault>(fault);

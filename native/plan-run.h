@@ -30,6 +30,7 @@ class PlanRun {
   Napi::Promise::Deferred deferred_;
   std::function<void(bool)> onEnd_;
   RunOptions options_;
+  GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
   std::unique_ptr<Executor> executor_;
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;

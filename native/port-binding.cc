@@ -6,10 +6,10 @@
 
 #include "addon.h"
 #include "binding.h"
-#include "memory.h"
 #include "operations.h"
 #include "plan-run.h"
 #include "port.h"
+#include "span.h"
 
 namespace weft {
 
@@ -151,14 +151,13 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value addRegion(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      auto mapping = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
-      if (!mapping) throw Fault("region", EBADF, "the buffer is closed");
+      Span memory = spanOf(info[0]);
       auto wanted = info[1].As<Napi::Array>();
       std::vector<uint64_t> keys(wanted.Length());
       bool lossless = true;
       for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = wanted.Get(i).As<Napi::BigInt>().Uint64Value(&lossless);
-      fi_mr_attr extra{};
-      uint32_t id = port().addRegion(mapping, keys, extra);
+      int dmabuf = info[2].IsNumber() ? info[2].As<Napi::Number>().Int32Value() : -1;
+      uint32_t id = port().addRegion(std::move(memory), keys, dmabuf);
       Region& region = port().region(id);
       auto granted = Napi::Array::New(info.Env(), region.mr.size());
       for (uint32_t i = 0; i < region.mr.size(); i++) granted.Set(i, Napi::BigInt::New(info.Env(), fi_mr_key(region.mr[i])));

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "chaos.h"
+#include "copier.h"
 #include "library.h"
-#include "mapping.h"
 
 namespace weft {
 
@@ -77,7 +77,7 @@ struct Endpoint {
 
 /// A buffer registered with every endpoint of a port.
 struct Region {
-  std::shared_ptr<Mapping> mapping;
+  Span memory;
   std::vector<fid_mr*> mr;  // by endpoint
   std::vector<void*> descriptor;
   size_t inFlight = 0;
@@ -122,8 +122,10 @@ class Port {
   uint32_t open(const fi_info* info, bool directed, size_t peersExpected);
   void close();
 
-  /// Registers `mapping` with every endpoint; `keys[e]` is the key asked for where the application chooses.
-  uint32_t addRegion(std::shared_ptr<Mapping> mapping, const std::vector<uint64_t>& keys, const fi_mr_attr& extra);
+  /// Registers `memory` with every endpoint; `keys[e]` is the key asked for where the application chooses. A GPU's
+  /// memory is named to the provider by its address or, where there is one, by its DMABUF, whose descriptor the
+  /// provider may need as long as the region lives.
+  uint32_t addRegion(Span memory, const std::vector<uint64_t>& keys, int dmabuf = -1);
   /// False while operations use it.
   bool removeRegion(uint32_t id);
   uint32_t addRemote(RemoteRegion remote);

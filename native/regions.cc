@@ -1,5 +1,6 @@
 // Memory that endpoints may use: this rank's registered buffers, and what it knows of its peers'.
 #include <algorithm>
+#include <optional>
 
 #include "fault.h"
 #include "port.h"
@@ -10,23 +11,51 @@ namespace {
 
 constexpr uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
+// Newer than the headers we build with. The library reads the fields that its caller's interface version has.
+constexpr uint64_t kMrDmabuf = 1ull << 40;  // FI_MR_DMABUF, since 1.20
+struct MrDmabuf {                           // fi_mr_dmabuf
+  int fd;
+  uint64_t offset;
+  size_t bytes;
+  void* base;
+};
+struct MrAttr {  // fi_mr_attr, with what 1.19, 1.22 and 2.0 added at its end
+  fi_mr_attr known;
+  void* hmemData;
+  size_t pageBytes;
+  const fid_mr* baseRegion;
+  size_t subRegions;
+};
+
+fid_mr* registerMemory(const Endpoint& endpoint, const Span& memory, uint64_t key, int dmabuf) {
+  // Providers refuse empty registrations: an empty buffer registers the byte its page holds anyway.
+  iovec range{memory.base, std::max<size_t>(memory.bytes, 1)};
+  MrDmabuf file{dmabuf, 0, range.iov_len, range.iov_base};
+  MrAttr attr{};
+  attr.known.mr_iov = &range;
+  attr.known.iov_count = 1;
+  attr.known.access = kAccess;
+  attr.known.requested_key = key;
+  if (memory.context) {
+    attr.known.iface = FI_HMEM_CUDA;
+    attr.known.device.cuda = memory.context->device();
+  }
+  if (dmabuf >= 0) attr.known.mr_iov = reinterpret_cast<const iovec*>(&file);
+  fid_mr* mr = nullptr;
+  check(fi_mr_regattr(endpoint.domain, &attr.known, dmabuf >= 0 ? kMrDmabuf : 0, &mr), "fi_mr_regattr");
+  return mr;
+}
+
 }  // namespace
 
-uint32_t Port::addRegion(std::shared_ptr<Mapping> mapping, const std::vector<uint64_t>& keys,
-                         const fi_mr_attr& extra) {
+uint32_t Port::addRegion(Span memory, const std::vector<uint64_t>& keys, int dmabuf) {
+  std::optional<CudaCurrent> current;
+  if (memory.context) current.emplace(*memory.context);
   auto region = std::make_unique<Region>();
-  region->mapping = mapping;
+  region->memory = std::move(memory);
   for (size_t i = 0; i < endpoints_.size(); i++) {
     Endpoint& endpoint = *endpoints_[i];
-    // Providers refuse empty registrations: an empty buffer registers the byte its page holds anyway.
-    iovec range{mapping->data(), std::max<size_t>(mapping->bytes(), 1)};
-    fi_mr_attr attr = extra;
-    attr.mr_iov = &range;
-    attr.iov_count = 1;
-    attr.access = kAccess;
-    attr.requested_key = keys.at(i);
-    fid_mr* mr = nullptr;
-    check(fi_mr_regattr(endpoint.domain, &attr, 0, &mr), "fi_mr_regattr");
+    fid_mr* mr = registerMemory(endpoint, region->memory, keys.at(i), dmabuf);
     region->mr.push_back(mr);
     if (endpoint.info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
       check(fi_mr_bind(mr, &endpoint.ep->fid, 0), "fi_mr_bind");

@@ -13,7 +13,7 @@ const allowed = {
   engine: ['native', 'memory', 'fabric', 'gpu', 'simulate', 'world'],
   shmem: ['native', 'memory', 'fabric', 'gpu', 'world', 'engine'],
   bench: ['engine', 'world', 'shmem', 'fabric', 'gpu', 'memory', 'native', 'simulate'],
-  collective: ['engine', 'world', 'shmem', 'fabric', 'gpu', 'memory', 'native'],
+  collective: ['bench', 'engine', 'world', 'shmem', 'fabric', 'gpu', 'memory', 'native'],
   lab: ['world', 'native'],
   report: [],
   live: ['report'],

@@ -1,6 +1,6 @@
 // Closes the test output with one plain line that people and CI can read. In CI a skipped test is a failure, unless
-// what it needs is not part of the test set-up (PyTorch, for torchrun).
-const notInSetUp = /torchrun/;
+// what it needs is not part of the test set-up: PyTorch (for torchrun), a GPU, the CUDA toolkit.
+const notInSetUp = /torchrun|on a GPU|CUDA toolkit/;
 
 export default class ClosingLine {
   onTestRunEnd(modules, unhandledErrors) {

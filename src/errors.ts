@@ -8,11 +8,15 @@ export const errorCodes = [
   'CLOSED', // the object was closed
   'DATA_WRONG', // bytes arrived that were not sent
   'FABRIC_FAULT', // libfabric reported an error
+  'GPU_DRIVER_TOO_OLD',
+  'GPU_FAULT', // CUDA's driver reported an error, or the GPU was lost
   'LAUNCHER_CONFLICT', // the environment names two launchers, or half of one
   'LIBFABRIC_NOT_FOUND',
   'LIBFABRIC_TOO_OLD',
   'MEMORY_LIMIT', // memory could not be allocated or page-locked
+  'NO_GPU', // no GPU, or no driver for it
   'NO_PROVIDER', // no provider or NIC fits what was asked for
+  'PEER_LIBRARY', // gloo, MPI or NCCL reported an error
   'PEER_LOST', // a rank died or its connection broke
   'PORT_IN_USE',
   'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us

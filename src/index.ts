@@ -7,6 +7,15 @@ export type {
   RemoteRegion,
   RemoteSlice,
 } from './fabric/region.js';
+export { DeviceBuffer, Dmabuf } from './gpu/device-buffer.js';
+export {
+  Gpu,
+  type GpuAvailability,
+  type GpuDescription,
+  gpuAvailability,
+  listGpus,
+  openGpu,
+} from './gpu/gpu.js';
 export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';
 export { connectFabric, exchangeRegions } from './world/connect-fabric.js';
 export {

@@ -4,6 +4,7 @@ import { SetupFailure } from './failure.mjs';
 import { takeLock } from './lock.mjs';
 import { nativeBuild } from './native-build.mjs';
 import { npmPackages } from './npm-packages.mjs';
+import { peersBuild } from './peers-build.mjs';
 import { doing, done, failed, say } from './progress.mjs';
 import { stampFolder } from './stamp.mjs';
 import { systemPackages } from './system-packages.mjs';
@@ -20,8 +21,8 @@ const steps = {
   run: [systemPackages, npmPackages, nativeBuild, typescriptBuild],
   build: [nativeBuild, typescriptBuild],
 };
-steps.test = steps.run;
-steps.bench = steps.run;
+steps.test = [...steps.run, peersBuild];
+steps.bench = steps.test;
 
 /** Resolves with the exit code: 0 ready, 1 could not, 2 bad usage. */
 export async function main(args, root = fileURLToPath(new URL('../..', import.meta.url))) {

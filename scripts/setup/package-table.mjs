@@ -60,6 +60,12 @@ export const packageTable = [
     why: 'a real browser, for the tests of reports and of the live page',
     probe: { program: 'chromium' },
   },
+  {
+    name: 'xz-utils',
+    profile: 'test',
+    why: 'packs a bundle for a machine where nothing is installed',
+    probe: { program: 'xz' },
+  },
   { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
   {
     name: 'libc6-dev',
@@ -69,9 +75,21 @@ export const packageTable = [
   },
   {
     name: 'libopenmpi-dev',
-    profile: 'bench',
-    why: 'mpicc, for the MPI all-to-all we compare with',
-    probe: { program: 'mpicc' },
+    profile: 'test',
+    why: 'headers of Open MPI: the mpi backend of all-to-all-single',
+    probe: { program: 'mpicxx' },
+  },
+  {
+    name: 'libmpich-dev',
+    profile: 'test',
+    why: 'headers of MPICH: the same backend, compiled for its other binary interface',
+    probe: { program: 'mpicxx.mpich' },
+  },
+  {
+    name: 'libgloo-dev',
+    profile: 'test',
+    why: 'gloo: the gloo backend of all-to-all-single',
+    probe: { files: header('gloo/alltoall.h') },
   },
   {
     name: 'iperf3',

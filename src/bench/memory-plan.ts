@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { formatBytesRounded } from '../measure/units.js';
 import type { World } from '../world/world.js';
-import type { Benchmark, Column } from './benchmark.js';
+import type { Column, PlanBenchmark } from './benchmark.js';
 
 /** Kept free on each host for everything that is not a buffer, per rank. */
 const overheadBytes = 192 * 2 ** 20;
@@ -14,7 +14,7 @@ export interface Need {
 
 /** The largest buffers any column and turn needs, for every rank. */
 export function needsOf(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   columns: readonly Column[],
   world: number,
   bytes: number,
@@ -50,10 +50,7 @@ export function misfit(
     boots.set(bootId, [...(boots.get(bootId) ?? []), rank]);
   }
   for (const ranks of boots.values()) {
-    const buffers = ranks.reduce((sum, rank) => {
-      const need = needs[rank]!;
-      return sum + need.sourceBytes + need.targetBytes;
-    }, 0);
+    const buffers = sumOf(needs, ranks);
     const total = buffers + ranks.length * overheadBytes;
     const free = Math.min(...ranks.map((rank) => available[rank]!));
     if (total > free) {
@@ -63,6 +60,39 @@ export function misfit(
         `${formatBytesRounded(ranks.length * overheadBytes)} besides; ${formatBytesRounded(free)} are free`
       );
     }
+  }
+  return undefined;
+}
+
+const sumOf = (needs: readonly Need[], ranks: readonly number[]): number =>
+  ranks.reduce((sum, rank) => sum + needs[rank]!.sourceBytes + needs[rank]!.targetBytes, 0);
+
+/** A rank's GPU, as far as it limits sizes. */
+export interface GpuRoom {
+  /** Unlike any other GPU's of the world; ranks may share one. */
+  readonly id: string;
+  readonly freeBytes: number;
+}
+
+/** Kept free on each GPU for CUDA's own, per rank. */
+const gpuOverheadBytes = 64 * 2 ** 20;
+
+/** As `misfit`, for buffers in GPU memory. */
+export function gpuMisfit(
+  world: Pick<World, 'hosts'>,
+  needs: readonly Need[],
+  rooms: readonly GpuRoom[],
+): string | undefined {
+  for (const { id } of rooms) {
+    const ranks = rooms.flatMap((room, rank) => (room.id === id ? [rank] : []));
+    const buffers = sumOf(needs, ranks);
+    const free = Math.min(...ranks.map((rank) => rooms[rank]!.freeBytes));
+    if (buffers + ranks.length * gpuOverheadBytes <= free) continue;
+    const who = ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks`;
+    return (
+      `${who} on a GPU of ${world.hosts[ranks[0]!]} need ${formatBytesRounded(buffers)} of buffers in its ` +
+      `memory; ${formatBytesRounded(free)} are free`
+    );
   }
   return undefined;
 }

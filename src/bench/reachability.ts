@@ -5,7 +5,7 @@ import { exchangeRegions } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
 
 /** A rail on which one rank's bytes did not come to another. */
-interface Gap {
+export interface Gap {
   readonly rail: number;
   readonly from: number;
   readonly to: number;
@@ -19,14 +19,30 @@ const probeBytes = 64;
 
 /**
  * Before anything is measured: every rank writes a few bytes to every other on every channel. Whatever has not come
- * by the deadline is told by rail and hosts.
+ * by the deadline is told by rail and hosts, and ends the job.
  */
 export async function requireReach(world: World, fabric: Fabric, timeoutMs: number): Promise<void> {
+  const deadlineMs = Math.min(timeoutMs / 2, longestMs + longerByRankMs * world.size);
+  const gaps = await findGaps(world, fabric, deadlineMs);
+  if (gaps.length > 0) await refuseGaps(world, fabric, gaps);
+}
+
+/** Rank 0 speaks: when it gives up, the others are told and end in the barrier. */
+export async function refuseGaps(
+  world: World,
+  fabric: Fabric,
+  gaps: readonly Gap[],
+): Promise<never> {
+  if (world.rank !== 0) await world.barrier('rails are mended');
+  throw unreachable(world, fabric, gaps);
+}
+
+/** What does not come through by the deadline, the same on every rank. After a gap the fabric is only good for closing. */
+export async function findGaps(world: World, fabric: Fabric, deadlineMs: number): Promise<Gap[]> {
   world.note('checking that every rail reaches every rank');
   const source = fabric.allocate(probeBytes);
   const target = fabric.allocate(probeBytes * world.size);
   const remotes = await exchangeRegions(world, fabric, target);
-  const deadlineMs = Math.min(timeoutMs / 2, longestMs + longerByRankMs * world.size);
   const signal = AbortSignal.any([world.signal]);
   setMaxListeners(0, signal); // each probe listens
   const limits = { signal, timeoutMs: deadlineMs };
@@ -46,13 +62,12 @@ export async function requireReach(world: World, fabric: Fabric, timeoutMs: numb
   );
   const mine = (await Promise.all(probes)).flat();
   world.signal.throwIfAborted();
-  // Rank 0 speaks: when it gives up, the others are told and end in the barrier.
-  const gaps = (await world.gather('gaps', mine))?.flat() ?? [];
-  if (gaps.length > 0) throw unreachable(world, fabric, gaps);
-  await world.barrier('every rail reaches');
+  const gaps = (await world.allgather('gaps', mine)).flat();
+  if (gaps.length > 0) return gaps;
   for (const remote of remotes) remote.close();
   source.close();
   target.close();
+  return [];
 }
 
 /** The next rank first, so that not all begin with the same one. */

@@ -1,4 +1,5 @@
 import { isWeftError, WeftError } from '../errors.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -10,10 +11,10 @@ import {
   runSchemaName,
 } from '../results/schema.js';
 import type { World } from '../world/world.js';
-import type { Benchmark } from './benchmark.js';
+import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
 import { type Listener, runBenchmark } from './runner.js';
-import { openSession, pacingFor, type Session } from './session.js';
-import type { Settings } from './settings.js';
+import { openSession, pacingFor, type Session, type SessionOptions } from './session.js';
+import { columnsOf, type Settings } from './settings.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -37,25 +38,71 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener } = options;
+  const { benchmark, world, settings, listener, out } = options;
   refuseSmallWorld(benchmark, world);
-  await using session = await openSession(world, settings);
-  if (world.rank !== 0) {
-    await runBenchmark(benchmark, session, settings, listener);
-    return undefined;
+  const open = async () =>
+    usesFabric(benchmark)
+      ? await openSession(world, settings, sessionOptions(benchmark, settings))
+      : undefined;
+  let session = await open();
+  // A session of its own for each repeat: what connections differ by belongs to the spread.
+  const repeatedly = async (heard: Heard) => {
+    for (let repeat = 0; repeat < settings.repeats; repeat++) {
+      session ??= await open();
+      const recording: Listener = {
+        starting: (next) => listener.starting(next),
+        row: (one) => heard.row(settings.repeats > 1 ? { ...one, repeat } : one),
+        diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
+      };
+      await runAny({ benchmark, world, session, settings, listener: recording });
+      await session?.[Symbol.asyncDispose]();
+      session = undefined;
+    }
+  };
+  try {
+    if (world.rank !== 0) return void (await repeatedly(listener));
+    const header = headerOf({ benchmark, world, session, settings });
+    return await keepRun({ header, world, out }, (append, diagnosed) => {
+      const row = (one: Row) => {
+        append(one);
+        listener.row(one);
+      };
+      return repeatedly({ row, diagnosed });
+    });
+  } finally {
+    await session?.[Symbol.asyncDispose]();
   }
-  const header = headerOf(benchmark, session, settings);
-  const file = new RunFile(header, { path: options.out });
+}
+
+/** What a run leaves behind. */
+type Heard = Pick<Listener, 'row' | 'diagnosed'>;
+
+export interface Keeping {
+  readonly header: RunHeader;
+  readonly world: World;
+  /** Default: a new file in the results folder. */
+  readonly out?: string | undefined;
+}
+
+/**
+ * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * marked in the file, and handed back with the rows there were.
+ */
+export async function keepRun(
+  { header, world, out }: Keeping,
+  body: (append: Heard['row'], diagnosed: (diagnosis: Diagnosis) => void) => Promise<void>,
+): Promise<Recorded> {
+  const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
+  let diagnosis: Diagnosis | undefined;
   try {
-    await runBenchmark(benchmark, session, settings, {
-      starting: (row) => listener.starting(row),
-      row: (row) => {
-        file.append(row);
-        rows.push(row);
-        listener.row(row);
-      },
+    const append = (row: Row) => {
+      file.append(row);
+      rows.push(row);
+    };
+    await body(append, (found) => {
+      diagnosis = found;
     });
   } catch (caught) {
     error = caught;
@@ -63,7 +110,8 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   }
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const footer = { endedAt: new Date().toISOString(), outcome, errors };
+  const endedAt = new Date().toISOString();
+  const footer = { endedAt, outcome, errors, ...(diagnosis && { diagnosis }) };
   try {
     file.finish(footer);
   } catch (caught) {
@@ -71,6 +119,27 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   }
   const run: Run = { ...header, ...footer, rows };
   return { run, path: file.path, ...(error !== undefined && { error }) };
+}
+
+function sessionOptions(benchmark: Benchmark, { columns }: Settings): SessionOptions {
+  if (!isPlanned(benchmark))
+    return benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
+  const asked = columnsOf(benchmark, columns);
+  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
+}
+
+interface RunParts extends Procedure {
+  readonly benchmark: Benchmark;
+  /** Absent where the benchmark needs no fabric. */
+  readonly session: Session | undefined;
+}
+
+async function runAny({ benchmark, session, ...procedure }: RunParts): Promise<void> {
+  const { settings, listener } = procedure;
+  if (!isPlanned(benchmark) && !benchmark.fabric) return benchmark.run(procedure);
+  if (!session) throw new TypeError(`${benchmark.id} needs a session`);
+  if (!isPlanned(benchmark)) return benchmark.run({ ...procedure, session });
+  return runBenchmark(benchmark, session, settings, listener);
 }
 
 function refuseSmallWorld(benchmark: Benchmark, world: World): void {
@@ -84,35 +153,57 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(benchmark: Benchmark, session: Session, settings: Settings): RunHeader {
-  const { world, fabric, links } = session;
+function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
   const startedAt = new Date();
-  const pacing = pacingFor(fabric, settings, world.size);
   return {
     schema: runSchemaName,
     id: newRunId(benchmark.id, startedAt),
     benchmark: benchmark.id,
     startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
-    fabric: {
-      library: fabric.library.path,
-      version: fabric.library.version,
-      provider: fabric.provider,
-      channels: links.map((link) => ({
-        nic: link.nic ?? null,
-        lineRateGbps: link.lineRateGbps ?? null,
-      })),
+    world: {
+      ranks: world.size,
+      hosts: [...new Set(world.hosts)],
+      launcher: world.launcher,
+      hostOfRank: [...world.hosts],
     },
+    fabric: fabricOf(session),
     settings: JSON.parse(
       JSON.stringify({
         ...settings,
-        pattern: benchmark.pattern,
-        chunkBytes: benchmark.wholeMessages ? null : pacing.chunkBytes,
-        window: pacing.window,
-        windowReduced: pacing.reduced,
+        ...(session && pacingRecord(benchmark, session, settings)),
         authenticated: world.authenticated,
       }),
     ),
+  };
+}
+
+const noFabric = { library: null, version: null, provider: null, channels: [] };
+
+/** What a run file says of the fabric. */
+export function fabricOf(
+  session: Pick<Session, 'fabric' | 'links'> | undefined,
+): RunHeader['fabric'] {
+  if (!session) return noFabric;
+  const { fabric, links } = session;
+  return {
+    library: fabric.library.path,
+    version: fabric.library.version,
+    provider: fabric.provider,
+    channels: links.map((link) => ({
+      nic: link.nic ?? null,
+      lineRateGbps: link.lineRateGbps ?? null,
+    })),
+  };
+}
+
+function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+  const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
+  const planned = isPlanned(benchmark) ? benchmark : undefined;
+  return {
+    ...(planned && { pattern: planned.pattern }),
+    chunkBytes: planned?.wholeMessages ? null : chunkBytes,
+    window,
+    windowReduced: reduced,
   };
 }
 

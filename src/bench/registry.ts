@@ -1,11 +1,12 @@
 import { WeftError } from '../errors.js';
 import { all2all } from './all2all.js';
 import type { Benchmark } from './benchmark.js';
+import { pairs } from './pairs.js';
 import { sendrecv } from './sendrecv.js';
 import { write } from './write.js';
 
 /** Every benchmark there is: help, `list`, the commands and the suite are made from this table. */
-export const benchmarks: readonly Benchmark[] = [sendrecv, write, all2all];
+export const benchmarks: readonly Benchmark[] = [sendrecv, write, all2all, pairs];
 
 export function benchmarkById(id: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.id === id);

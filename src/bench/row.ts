@@ -1,11 +1,11 @@
+import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
-import type { MemoryKind } from '../memory/buffer.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
-import type { Benchmark, Column, Turn } from './benchmark.js';
+import type { Column, PlanBenchmark, Turn } from './benchmark.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
 
 /** What one turn gave: each rank's samples, by rank. */
@@ -15,7 +15,7 @@ export interface TurnSamples {
 }
 
 export interface RowParts {
-  readonly benchmark: Benchmark;
+  readonly benchmark: PlanBenchmark;
   readonly column: Column;
   readonly bytes: number;
   readonly links: readonly Link[];
@@ -23,7 +23,8 @@ export interface RowParts {
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
   /** What the buffers really were. */
-  readonly memory: MemoryKind;
+  readonly memory: MemoryLabel;
+  readonly stagedBecause: string | undefined;
   readonly turns: readonly Turn[];
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
@@ -37,13 +38,13 @@ const isBurst = ({ column, bytes, links, burstBytes }: RowParts): boolean =>
   column.strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
 /** The samples that count: the initiator's, or the slowest rank's of each iteration. */
-export function countedSamples(benchmark: Benchmark, { byRank }: TurnSamples): number[] {
+export function countedSamples(benchmark: PlanBenchmark, { byRank }: TurnSamples): number[] {
   const counted = benchmark.clock === 'slowest' ? slowestPerIteration(byRank) : [...byRank[0]!];
   return counted.map(Math.round);
 }
 
 /** A row is noisy when any of its turns is, each judged by itself. */
-export const isNoisyRow = (benchmark: Benchmark, timed: readonly TurnSamples[]): boolean =>
+export const isNoisyRow = (benchmark: PlanBenchmark, timed: readonly TurnSamples[]): boolean =>
   timed.some((turn) => isNoisy(countedSamples(benchmark, turn)));
 
 /** One row of the result, made on rank 0 from what every rank measured and found. */
@@ -72,7 +73,11 @@ export function rowOf(parts: RowParts): Row {
     roundTrip: benchmark.roundTrip ?? false,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     noisy: isNoisyRow(benchmark, timed),
-    labels: { memory: parts.memory, ...(burst && { burst }) },
+    labels: {
+      memory: parts.memory,
+      ...(parts.stagedBecause !== undefined && { stagedBecause: parts.stagedBecause }),
+      ...(burst && { burst }),
+    },
     ...(failure !== undefined && { failure }),
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });

@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
+import type { Engine } from '../engine/engine.js';
 import type { Plan } from '../plan/plan.js';
+import type { Diagnosis } from '../results/diagnosis/finding.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
-import type { Benchmark, Column, Turn } from './benchmark.js';
-import { gatherAvailable, misfit, type Need, needsOf } from './memory-plan.js';
+import type { Column, PlanBenchmark, Turn } from './benchmark.js';
+import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
 import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
 import { pacingFor, type Session } from './session.js';
-import { columnsOf, type Settings, sizesOf } from './settings.js';
+import { columnsOf, type Settings } from './settings.js';
 import { type Count, calibrate } from './timing.js';
 import { type Checked, seedOfCheck, verifyTurn } from './verify.js';
 
@@ -16,86 +18,78 @@ export interface Listener {
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */
   row(row: Row): void;
+  /** Of benchmarks that look for the guilty: once, at the end. */
+  diagnosed?(diagnosis: Diagnosis): void;
 }
-
-const noDevice = 'needs a GPU: buffers in GPU memory are not available here';
 
 /** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */
 export async function runBenchmark(
-  benchmark: Benchmark,
+  benchmark: PlanBenchmark,
   session: Session,
   settings: Settings,
   listener: Listener,
 ): Promise<void> {
-  const wanted = columnsOf(benchmark, settings.columns);
-  const columns = wanted.filter((column) => column.memory.id === 'pinned');
-  if (session.world.rank === 0) {
-    for (const { name, memory } of wanted) {
-      if (memory.id === 'device') listener.row(skippedRow({ column: name, reason: noDevice }));
-    }
-  }
+  const skip = (column: Column, reason: string, bytes?: number) => {
+    const size = bytes === undefined ? {} : { bytes };
+    if (session.world.rank === 0)
+      listener.row(skippedRow({ column: column.name, ...size, reason }));
+  };
+  const columns = runnable(benchmark, session, settings, skip);
   if (columns.length === 0) return;
-  const { fitting, misfits } = await sortSizes(benchmark, columns, session, settings);
-  if (fitting.length > 0) await prepare(benchmark, columns, session, settings, fitting);
+  const { cells, misfits } = await fitCells(benchmark, columns, session, settings);
+  const todo = await prepareCells(benchmark, session, settings, cells, skip);
   const runSeed = await session.world.broadcast('seed', randomInt(2 ** 40));
   const rows = new RowRunner(benchmark, session, settings, runSeed);
-  const todo = fitting.flatMap((bytes) => columns.map((column) => ({ bytes, column })));
   for (const [index, { bytes, column }] of todo.entries()) {
     listener.starting({ index, total: todo.length, column: column.name, bytes });
     const row = await rows.measure(column, bytes);
     if (row) listener.row(row);
   }
-  if (session.world.rank !== 0) return;
-  for (const [bytes, reason] of misfits) {
-    for (const { name } of columns) listener.row(skippedRow({ column: name, bytes, reason }));
-  }
+  for (const { column, bytes, reason } of misfits) skip(column, reason, bytes);
 }
 
-async function sortSizes(
-  benchmark: Benchmark,
-  columns: readonly Column[],
-  { world }: Session,
-  settings: Settings,
-) {
-  const available = await gatherAvailable(world);
-  const fitting: number[] = [];
-  const misfits = new Map<number, string>();
-  for (const bytes of sizesOf(settings)) {
-    const needs = needsOf(benchmark, columns, world.size, bytes, settings.buffers);
-    const reason = misfit(world, needs, available);
-    if (reason === undefined) fitting.push(bytes);
-    else misfits.set(bytes, reason);
-  }
-  return { fitting, misfits };
-}
+type Skip = (column: Column, reason: string, bytes?: number) => void;
 
-/** One pair of buffers serves all sizes: the largest decides. */
-async function prepare(
-  benchmark: Benchmark,
-  columns: readonly Column[],
-  { world, engine }: Session,
+/** The columns that can run at all. */
+function runnable(
+  benchmark: PlanBenchmark,
+  session: Session,
   settings: Settings,
-  sizes: readonly number[],
-): Promise<void> {
-  const needs = sizes.map(
-    (bytes) => needsOf(benchmark, columns, world.size, bytes, settings.buffers)[world.rank]!,
-  );
-  const most = (pick: (need: Need) => number) => Math.max(64, ...needs.map(pick));
-  await engine.prepare({
-    sourceBytes: most((need) => need.sourceBytes),
-    targetBytes: most((need) => need.targetBytes),
+  skip: Skip,
+): Column[] {
+  const { device } = session;
+  const why = device !== undefined && 'unavailable' in device ? device.unavailable : undefined;
+  return columnsOf(benchmark, settings.columns).filter((column) => {
+    if (column.memory.id === 'pinned' || deviceOf(session)) return true;
+    skip(column, `needs a GPU: ${why ?? 'none was opened'}`);
+    return false;
   });
+}
+
+/** Makes the buffers. Where a GPU has less memory than it said, its columns are left out and the others go on. */
+async function prepareCells(
+  benchmark: PlanBenchmark,
+  session: Session,
+  settings: Settings,
+  cells: readonly Cell[],
+  skip: Skip,
+): Promise<readonly Cell[]> {
+  const reason = await prepareEngines(benchmark, session, settings, cells);
+  if (reason === undefined) return cells;
+  const device = cells.filter(({ column }) => column.memory.id === 'device');
+  for (const column of new Set(device.map((cell) => cell.column))) skip(column, reason);
+  return cells.filter(({ column }) => column.memory.id === 'pinned');
 }
 
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
 class RowRunner {
-  readonly #benchmark: Benchmark;
+  readonly #benchmark: PlanBenchmark;
   readonly #session: Session;
   readonly #settings: Settings;
   readonly #runSeed: number;
   #checks = 0;
 
-  constructor(benchmark: Benchmark, session: Session, settings: Settings, runSeed: number) {
+  constructor(benchmark: PlanBenchmark, session: Session, settings: Settings, runSeed: number) {
     this.#benchmark = benchmark;
     this.#session = session;
     this.#settings = settings;
@@ -113,25 +107,28 @@ class RowRunner {
     });
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
-    const before = await this.#check(turns, plans);
-    for (const plan of plans) await this.#warm(plan);
-    const count = await calibrate(
-      this.#session.engine,
-      world,
-      plans[0]!,
-      this.#settings,
-      plans.length,
-    );
-    let timed = await this.#time(plans, count);
+    const engine = this.#engineOf(column);
+    const before = await this.#check(engine, turns, plans);
+    for (const plan of plans) await this.#warm(engine, plan);
+    const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
+    let timed = await this.#time(engine, plans, count);
     // A noisy row is believed only if it is noisy twice.
-    if (await this.#again(timed)) timed = await this.#time(plans, count);
-    const after = await this.#check(turns, plans);
+    if (await this.#again(timed)) timed = await this.#time(engine, plans, count);
+    const after = await this.#check(engine, turns, plans);
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
     const { hosts } = world;
     const parts = { benchmark: this.#benchmark, column, bytes, links, hosts, turns, timed };
-    const { memory } = this.#session.engine;
-    return rowOf({ ...parts, memory, burstBytes, checked: checked.flat() });
+    const { memory } = engine;
+    const stagedBecause =
+      column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;
+    return rowOf({ ...parts, memory, stagedBecause, burstBytes, checked: checked.flat() });
+  }
+
+  #engineOf({ memory }: Column): Engine {
+    const engine = memory.id === 'device' ? deviceOf(this.#session) : this.#session.engine;
+    if (!engine) throw new TypeError('no GPU was opened');
+    return engine;
   }
 
   #planOf(turn: Turn, { strategy }: Column, bytes: number): Plan {
@@ -146,25 +143,29 @@ class RowRunner {
     });
   }
 
-  async #check(turns: readonly Turn[], plans: readonly Plan[]): Promise<Checked[]> {
+  async #check(engine: Engine, turns: readonly Turn[], plans: readonly Plan[]): Promise<Checked[]> {
     if (!this.#settings.check) return [];
     const found: Checked[] = [];
     for (const [index, turn] of turns.entries()) {
       const seed = seedOfCheck(this.#runSeed, this.#checks++);
-      found.push(await verifyTurn(this.#session.engine, turn.traffic, plans[index]!, seed));
+      found.push(await verifyTurn(engine, turn.traffic, plans[index]!, seed));
     }
     return found;
   }
 
-  async #warm(plan: Plan): Promise<void> {
+  async #warm(engine: Engine, plan: Plan): Promise<void> {
     const { warmup } = this.#settings;
-    if (warmup > 0) await this.#session.engine.run(plan, { iterations: warmup });
+    if (warmup > 0) await engine.run(plan, { iterations: warmup });
   }
 
   /** Every turn's samples, on rank 0. */
-  async #time(plans: readonly Plan[], count: Count): Promise<TurnSamples[] | undefined> {
+  async #time(
+    engine: Engine,
+    plans: readonly Plan[],
+    count: Count,
+  ): Promise<TurnSamples[] | undefined> {
     const own: Float64Array[] = [];
-    const { engine, world } = this.#session;
+    const { world } = this.#session;
     // Where rank 0 has the clock, what the others measured is waiting for their turn.
     const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
     for (const plan of plans) {

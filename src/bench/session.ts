@@ -1,59 +1,106 @@
 import { cpus } from 'node:os';
+import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { WeftError } from '../errors.js';
-import { type Fabric, openFabric } from '../fabric/fabric.js';
+import type { Fabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
-import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
-import { connectFabric } from '../world/connect-fabric.js';
+import type { Gap } from '../results/diagnosis/gaps.js';
+import { chooseFabric } from '../world/choose-fabric.js';
 import type { World } from '../world/world.js';
-import { requireReach } from './reachability.js';
+import { type Devices, openDevices } from './devices.js';
+import { openReaching } from './reaching-fabric.js';
 import { sabotageFromEnvironment } from './sabotage.js';
-import type { Settings } from './settings.js';
+import type { FabricSettings } from './settings.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
   readonly world: World;
   readonly fabric: Fabric;
   readonly engine: FabricEngine;
+  /** For plans over GPU memory, or why there is none; undefined where nobody asked. */
+  readonly device: DeviceEngine | { readonly unavailable: string } | undefined;
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
+  readonly gaps: readonly Gap[];
 }
 
 const spinsBeforeYield = 400;
 
-export async function openSession(world: World, settings: Settings): Promise<Session> {
-  const choice = await chooseFabric(world, settings);
-  const fabric = await openFabric({ ...choice, peersExpected: world.size });
+export interface SessionOptions {
+  /** `report` leaves out rails that do not reach everyone, as long as one does, and tells of them. */
+  readonly gaps?: 'refuse' | 'report';
+  /** For buffers in GPU memory, too. */
+  readonly deviceMemory?: boolean;
+}
+
+export async function openSession(
+  world: World,
+  settings: FabricSettings,
+  { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
+): Promise<Session> {
+  const report = gaps === 'report';
+  const { options, unplugged } = await chooseFabric(
+    world,
+    settings,
+    report ? 'leave-out' : 'refuse',
+  );
+  const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
+  const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
+  const wanted = { ...options, ...(direct && { deviceMemory: true }) };
+  const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
   try {
-    await connectFabric(world, fabric);
-    if (!onOneHost(world)) await requireReach(world, fabric, settings.timeoutMs);
-    const crowded = isCrowded(world);
-    const sabotage = sabotageFromEnvironment(world.rank);
-    const engine = new FabricEngine({
-      world,
-      fabric,
-      timeoutMs: settings.timeoutMs,
-      spinsBeforeYield: crowded ? 0 : spinsBeforeYield,
-      ...(sabotage && { sabotage }),
-    });
-    return {
-      world,
-      fabric,
-      engine,
-      links: fabric.channels.map((channel) => ({
-        nic: channel.nic,
-        lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
-      })),
-      burstBytes: burstOf(fabric),
-      // The fabric closes the engine's buffers, also those that a failed run left in use.
-      [Symbol.asyncDispose]: () => fabric.close(),
-    };
+    const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
+    return sessionOn(world, fabric, settings, { devices, gaps: [...loose, ...left] });
   } catch (error) {
     await fabric.close();
     throw error;
   }
+}
+
+function sessionOn(
+  world: World,
+  fabric: Fabric,
+  settings: FabricSettings,
+  { devices, gaps }: { devices: Devices | undefined; gaps: readonly Gap[] },
+): Session {
+  const sabotage = sabotageFromEnvironment(world.rank);
+  const engine = new FabricEngine({
+    world,
+    fabric,
+    timeoutMs: settings.timeoutMs,
+    spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
+    ...(sabotage && { sabotage }),
+  });
+  const device = deviceEngine(devices, engine, settings);
+  return {
+    world,
+    fabric,
+    engine,
+    device,
+    links: fabric.channels.map((channel) => ({
+      nic: channel.nic,
+      lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
+    })),
+    burstBytes: burstOf(fabric),
+    gaps,
+    // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
+    [Symbol.asyncDispose]: async () => {
+      await fabric.close();
+      if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function deviceEngine(
+  devices: Devices | undefined,
+  staging: FabricEngine,
+  { chunkBytes }: FabricSettings,
+): Session['device'] {
+  if (devices === undefined || 'unavailable' in devices) return devices;
+  return new DeviceEngine({ ...devices, staging, pieceBytes: chunkBytes ?? stagedPieceBytes });
 }
 
 /**
@@ -78,7 +125,7 @@ export const preferredPacing = (provider: string): { chunkBytes: number; window:
 /** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
-  settings: Pick<Settings, 'chunkBytes' | 'window'>,
+  settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);
@@ -95,6 +142,13 @@ export function pacingFor(
   if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '--chunk must be at least 1 byte');
   return { chunkBytes, window, reduced: window < wanted };
 }
+
+/**
+ * What a staged transfer is cut into. Only the first copy from and the last copy to the GPU are not hidden behind the
+ * transfer: small pieces keep those short. Each piece costs some microseconds on the fabric and in CUDA: large pieces
+ * keep those few. 2 MiB take 40 µs on PCIe 5.
+ */
+const stagedPieceBytes = 2 * 2 ** 20;
 
 // On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
 const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };

@@ -1,9 +1,24 @@
 import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
-import type { Benchmark, Column } from './benchmark.js';
+import type { NamedColumn } from './benchmark.js';
+
+/** What a fabric is opened with, and how plans run on it; the same on every rank. */
+export interface FabricSettings {
+  readonly chunkBytes?: number;
+  readonly window?: number;
+  readonly timeoutMs: number;
+  /** `auto` lets ranks that share cores yield at once. */
+  readonly pin: 'auto' | 'none';
+  readonly provider?: string;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn; default: all. */
+  readonly gpus?: readonly number[];
+  readonly nics?: readonly string[];
+  readonly channels?: number;
+  readonly lineRateGbps?: number;
+}
 
 /** How one benchmark is to be run; the same on every rank. */
-export interface Settings {
+export interface Settings extends FabricSettings {
   readonly minBytes: number;
   readonly maxBytes: number;
   /** Sizes double, or grow by `stepBytes` where that is set. */
@@ -12,24 +27,20 @@ export interface Settings {
   /** Default: as many as `budgetMs` allows. */
   readonly iterations?: number;
   readonly warmup: number;
+  /** How often everything is measured, each time on new connections. */
+  readonly repeats: number;
   readonly budgetMs: number;
   readonly check: boolean;
   /** Default: all. */
   readonly columns?: readonly string[];
   readonly buffers?: number;
-  readonly chunkBytes?: number;
-  readonly window?: number;
-  readonly timeoutMs: number;
-  /** `auto` lets ranks that share cores yield at once. */
-  readonly pin: 'auto' | 'none';
-  readonly provider?: string;
-  readonly nics?: readonly string[];
-  readonly channels?: number;
-  readonly lineRateGbps?: number;
+  /** What a benchmark's own options say, by their keys. */
+  readonly own?: Readonly<Record<string, unknown>>;
 }
 
 export const defaultSettings = {
   warmup: 2,
+  repeats: 1,
   budgetMs: 500,
   check: true,
   timeoutMs: 60_000,
@@ -64,9 +75,12 @@ export function sizesOf(settings: Settings): number[] {
 }
 
 /** The columns asked for, in the benchmark's order. Names are matched without regard to case. */
-export function columnsOf(benchmark: Benchmark, asked: readonly string[] | undefined): Column[] {
+export function columnsOf<C extends NamedColumn>(
+  benchmark: { readonly id: string; readonly columns: readonly C[] },
+  asked: readonly string[] | undefined,
+): C[] {
   if (asked === undefined) return [...benchmark.columns];
-  const names = ({ name, aliases }: Column) => [name, ...aliases].map((one) => one.toLowerCase());
+  const names = ({ name, aliases = [] }: C) => [name, ...aliases].map((one) => one.toLowerCase());
   const wanted = new Set(asked.map((name) => name.toLowerCase()));
   const known = new Set(benchmark.columns.flatMap(names));
   const unknown = asked.filter((name) => !known.has(name.toLowerCase()));

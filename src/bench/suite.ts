@@ -30,12 +30,15 @@ const settingsShape = {
   pin: z.enum(['auto', 'none']),
   iterations: z.int().positive(),
   warmup: z.int().nonnegative(),
+  repeats: z.int().positive(),
   budgetMs: z.number().positive(),
   check: z.boolean(),
   columns: z.array(z.string()),
   buffers: z.int().positive(),
   chunkBytes: bytes,
   window: z.int().positive(),
+  /** A benchmark's own options, by their keys, as they would stand on the command line. */
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 };
 
 const entrySchema = z.strictObject({ benchmark: z.string(), ...settingsShape }).partial({
@@ -44,7 +47,7 @@ const entrySchema = z.strictObject({ benchmark: z.string(), ...settingsShape }).
 
 /** A suite file: `defaults` for all, then what to run in order. */
 const suiteSchema = z.strictObject({
-  defaults: z.strictObject(settingsShape).partial().optional(),
+  defaults: z.strictObject(settingsShape).omit({ options: true }).partial().optional(),
   runs: z.array(entrySchema).min(1),
 });
 
@@ -62,15 +65,40 @@ export function loadSuite(file: string | undefined): SuiteEntry[] {
   const result = suiteSchema.safeParse(source);
   if (!result.success) throw badSuite(name, z.prettifyError(result.error));
   return result.data.runs.map((run) => {
-    const { benchmark: id, ...own } = run;
+    const { benchmark: id, options, ...own } = run;
+    const { defaults } = result.data;
     const benchmark = benchmarkById(id);
     const { minBytes, maxBytes, factor } = benchmark.sizes;
     const sizes = { minBytes, maxBytes, stepFactor: factor };
-    const settings: Settings = { ...defaultSettings, ...sizes, ...result.data.defaults, ...own };
+    const settings: Settings = {
+      ...defaultSettings,
+      ...sizes,
+      ...defaults,
+      ...own,
+      ...(options && { own: ownSettings(benchmark, options, name) }),
+    };
     sizesOf(settings);
     columnsOf(benchmark, settings.columns);
     return { benchmark, settings };
   });
+}
+
+function ownSettings(
+  { id, options = [] }: Benchmark,
+  given: Readonly<Record<string, string | number | boolean>>,
+  file: string,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => {
+      const option = options.find((one) => one.key === key);
+      if (!option) throw badSuite(file, `${id} has no option ${key}`);
+      try {
+        return [key, option.parse ? option.parse(String(value)) : value === true];
+      } catch (cause) {
+        throw badSuite(file, `${id}'s ${key}: ${(cause as Error).message}`, cause);
+      }
+    }),
+  );
 }
 
 function readYaml(file: string): unknown {

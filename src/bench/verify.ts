@@ -36,6 +36,17 @@ export async function verifyTurn(
   plan: Plan,
   seed: number,
 ): Promise<Checked> {
+  return (await verifyTimed(engine, traffic, plan, seed)).checked;
+}
+
+/** The same, with how long the iterations took: a first idea of what a longer run would take. */
+export async function verifyTimed(
+  engine: Engine,
+  traffic: Traffic,
+  plan: Plan,
+  seed: number,
+  iterations = 1,
+): Promise<{ checked: Checked; samples: Float64Array }> {
   const { rank, source, target } = engine;
   const stale = seed + seedsPerCheck / 2 + rank;
   for (const { sourceOffset, bytes } of traffic.outgoing(rank)) {
@@ -45,7 +56,7 @@ export async function verifyTurn(
   for (const { targetOffset, bytes } of incoming) {
     await target.fill(stale, { offset: targetOffset, bytes, position: targetOffset });
   }
-  await engine.run(plan, { iterations: 1 });
+  const samples = await engine.run(plan, { iterations });
   let checked: Checked = { bytes: 0, wrong: 0 };
   for (const block of incoming) {
     const found = await target.verify(seed + block.source, {
@@ -59,7 +70,7 @@ export async function verifyTurn(
       { bytes: block.bytes, wrong: found.wrong, ...(first && { first }) },
     ]);
   }
-  return checked;
+  return { checked, samples };
 }
 
 export function addChecked(parts: readonly Checked[]): Checked {

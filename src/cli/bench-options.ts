@@ -1,9 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import type { Benchmark } from '../bench/benchmark.js';
+import type { Benchmark, OwnOption } from '../bench/benchmark.js';
 import { defaultSettings, type Settings } from '../bench/settings.js';
-import { formatBytes, parseBytes } from '../measure/units.js';
+import { formatBytes } from '../measure/units.js';
 import { type Format, formats } from '../results/formats/format-run.js';
+import { addFabricOptions, readFabricOptions } from './fabric-options.js';
+import { bytes, factor, names, natural, parsed, positive, someBytes } from './option-parsers.js';
 
 /** Options that say who runs and what is shown, not what is measured. */
 export interface ShowOptions {
@@ -27,52 +29,14 @@ export interface BenchOptions {
   readonly show: ShowOptions;
 }
 
-/** Turns a parser's error into commander's, which names the option. */
-function parsed<T>(parse: (text: string) => T): (text: string) => T {
-  return (text) => {
-    try {
-      return parse(text);
-    } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-    }
-  };
-}
-
-const bytes = parsed((text) => parseBytes(text));
-const someBytes = parsed((text) => {
-  const size = parseBytes(text);
-  if (size === 0) throw new Error('It must be more than 0.');
-  return size;
-});
-
-const number = (what: string, check: (value: number) => boolean) =>
-  parsed((text) => {
-    const value = Number(text);
-    if (text.trim() === '' || !check(value)) throw new Error(`It must be ${what}.`);
-    return value;
-  });
-
-const positive = number(
-  'a whole number above 0',
-  (value) => Number.isSafeInteger(value) && value > 0,
-);
-const natural = number(
-  'a whole number, 0 or more',
-  (value) => Number.isSafeInteger(value) && value >= 0,
-);
-const rate = number('a number above 0', (value) => Number.isFinite(value) && value > 0);
-const factor = number('a number above 1', (value) => Number.isFinite(value) && value > 1);
-const names = parsed((text) => {
-  const list = text.split(',').map((name) => name.trim());
-  if (list.some((name) => name === ''))
-    throw new Error('It must be names with commas between them.');
-  return list;
-});
-
-/** Options of every benchmark. `sizes` are its defaults. */
-export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Command {
+/** Options of every benchmark, with its defaults, and its own. */
+export function addBenchOptions(command: Command, { sizes, options = [] }: Benchmark): Command {
+  for (const { flags, summary, parse } of options) {
+    if (parse) command.option(flags, summary, parsed(parse));
+    else command.option(flags, summary, false);
+  }
   addShowOptions(command);
-  return command
+  command
     .option(
       '-b, --min-bytes <size>',
       `smallest size (default: ${formatBytes(sizes.minBytes)})`,
@@ -95,27 +59,19 @@ export function addBenchOptions(command: Command, sizes: Benchmark['sizes']): Co
       positive,
     )
     .option('-w, --warmup <count>', 'iterations before timing', natural, defaultSettings.warmup)
+    .option(
+      '--repeats <count>',
+      'measure everything so often, on new connections, for compare',
+      positive,
+      defaultSettings.repeats,
+    )
     .option('--budget-ms <ms>', 'time per row', positive, defaultSettings.budgetMs)
     .addOption(
       new Option('-c, --check <0|1>', 'verify every byte').choices(['0', '1']).default('1'),
     )
     .option('--columns <names>', 'only these, e.g. SinglePin,MultiPin', names)
-    .option('--buffers <count>', 'independent buffers in flight (write only)', positive)
-    .option('--chunk <size>', 'cut transfers into pieces of this size', someBytes)
-    .option('--window <count>', 'pieces in flight per channel', positive)
-    .option(
-      '--timeout <seconds>',
-      'give up when nothing ends for this long',
-      rate,
-      defaultSettings.timeoutMs / 1000,
-    )
-    .addOption(
-      new Option('--pin <how>', 'ranks to cores').choices(['auto', 'none']).default('auto'),
-    )
-    .option('--provider <name>', 'efa, verbs, shm, tcp, net, … (default: the best there is)')
-    .option('--nics <names>', 'interfaces or RDMA devices, one channel each', names)
-    .option('--channels <count>', 'endpoints per rank (default: one per NIC)', positive)
-    .option('--line-rate <gbps>', 'of each channel, where it cannot be read', rate);
+    .option('--buffers <count>', 'independent buffers in flight (write only)', positive);
+  return addFabricOptions(command);
 }
 
 export const defaultRanks = 2;
@@ -148,18 +104,11 @@ const rawSchema = z.object({
   stepBytes: z.number().optional(),
   iters: z.number().optional(),
   warmup: z.number(),
+  repeats: z.number(),
   budgetMs: z.number(),
   check: z.enum(['0', '1']),
   columns: z.array(z.string()).optional(),
   buffers: z.number().optional(),
-  chunk: z.number().optional(),
-  window: z.number().optional(),
-  timeout: z.number(),
-  pin: z.enum(['auto', 'none']),
-  provider: z.string().optional(),
-  nics: z.array(z.string()).optional(),
-  channels: z.number().optional(),
-  lineRate: z.number().optional(),
 });
 
 const showSchema = z.object({
@@ -178,19 +127,26 @@ const showSchema = z.object({
 export const readShow = (raw: unknown): ShowOptions => showSchema.parse(raw);
 
 /** What the command line says, in the words of the rooms below. */
-export function readBenchOptions(raw: unknown, sizes: Benchmark['sizes']): BenchOptions {
-  const { iters, check, chunk, timeout, lineRate, ...rest } = rawSchema.parse(raw);
+export function readBenchOptions(
+  raw: unknown,
+  { sizes, options }: Pick<Benchmark, 'sizes' | 'options'>,
+): BenchOptions {
+  const { iters, check, ...rest } = rawSchema.parse(raw);
   const settings: Settings = {
     ...rest,
+    ...readFabricOptions(raw),
     // One bound alone moves the other out of its way.
     minBytes: rest.minBytes ?? Math.min(sizes.minBytes, rest.maxBytes ?? sizes.minBytes),
     maxBytes: rest.maxBytes ?? Math.max(sizes.maxBytes, rest.minBytes ?? sizes.maxBytes),
     stepFactor: rest.stepFactor ?? sizes.factor,
     check: check === '1',
-    timeoutMs: Math.ceil(timeout * 1000),
     ...(iters !== undefined && { iterations: iters }),
-    ...(chunk !== undefined && { chunkBytes: chunk }),
-    ...(lineRate !== undefined && { lineRateGbps: lineRate }),
+    ...(options && { own: ownSettings(raw as Record<string, unknown>, options) }),
   };
   return { settings, show: readShow(raw) };
 }
+
+const ownSettings = (raw: Record<string, unknown>, options: readonly OwnOption[]) =>
+  Object.fromEntries(
+    options.filter(({ key }) => raw[key] !== undefined).map(({ key }) => [key, raw[key]]),
+  );

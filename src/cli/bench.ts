@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Benchmark } from '../bench/benchmark.js';
+import { type Benchmark, isPlanned, usesFabric } from '../bench/benchmark.js';
 import { type Recorded, recordRun } from '../bench/record-run.js';
 import { preferredPacing } from '../bench/session.js';
 import { columnsOf, type Settings, sizesOf } from '../bench/settings.js';
@@ -26,16 +26,18 @@ import { stdoutTerminal } from './terminal.js';
 /** The command of one benchmark. */
 export function addBenchCommand(program: Command, benchmark: Benchmark): void {
   const command = program.command(benchmark.id).description(benchmark.summary);
-  addBenchOptions(command, benchmark.sizes).action(async (raw: unknown) => {
-    const { settings, show } = readBenchOptions(raw, benchmark.sizes);
-    check(benchmark, settings, show);
+  addBenchOptions(command, benchmark).action(async (raw: unknown) => {
+    const { settings, show } = readBenchOptions(raw, benchmark);
+    const ranks = show.ranks ?? benchmark.ranks.usual ?? defaultRanks;
+    check(benchmark, settings, ranks);
     if (show.explain) {
-      process.stdout.write(`${explainAll(benchmark, settings, show.ranks ?? defaultRanks)}\n`);
+      process.stdout.write(`${explainAll(benchmark, settings, ranks)}\n`);
       return;
     }
     process.exitCode = await inRanks({
       show,
-      preflight: () => preflight(settings),
+      localRanks: ranks,
+      preflight: () => usesFabric(benchmark) && preflight(settings),
       pin: settings.pin,
       timeoutMs: settings.timeoutMs,
       work: (world) => measureAndPrint(benchmark, world, settings, show),
@@ -44,7 +46,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
 }
 
 /** Bad usage is found before any rank is started. */
-function check(benchmark: Benchmark, settings: Settings, show: ShowOptions): void {
+function check(benchmark: Benchmark, settings: Settings, ranks: number): void {
   sizesOf(settings);
   columnsOf(benchmark, settings.columns);
   if (settings.buffers !== undefined && !benchmark.takesBuffers) {
@@ -52,7 +54,7 @@ function check(benchmark: Benchmark, settings: Settings, show: ShowOptions): voi
       hint: 'It is for write.',
     });
   }
-  if ((show.ranks ?? defaultRanks) < benchmark.ranks.min) {
+  if (ranks < benchmark.ranks.min) {
     throw new WeftError(
       'BAD_USAGE',
       `${benchmark.id} needs at least ${benchmark.ranks.min} ranks`,
@@ -102,7 +104,8 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-function print({ run, path, error }: Recorded, show: ShowOptions): number {
+/** Prints a run on rank 0; the exit code is its outcome's. */
+export function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, stdoutTerminal());
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
@@ -116,6 +119,11 @@ function print({ run, path, error }: Recorded, show: ShowOptions): number {
 
 /** The plans of the largest size, one drawing per strategy. */
 export function explainAll(benchmark: Benchmark, settings: Settings, world: number): string {
+  if (!isPlanned(benchmark)) {
+    throw new WeftError('BAD_USAGE', `${benchmark.id} is not one plan that could be drawn`, {
+      hint: 'sendrecv, write and all2all can be explained.',
+    });
+  }
   const bytes = sizesOf(settings).at(-1)!;
   const channels = settings.channels ?? settings.nics?.length ?? 1;
   const links = Array.from({ length: channels }, (_, channel) => ({

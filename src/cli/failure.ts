@@ -21,8 +21,10 @@ export function describeFailure(error: unknown, verbose: boolean): string {
 const usageCodes = new Set(['BAD_USAGE', 'LAUNCHER_CONFLICT']);
 const nothingCodes = new Set([
   'ADDON_MISSING',
+  'GPU_DRIVER_TOO_OLD',
   'LIBFABRIC_NOT_FOUND',
   'LIBFABRIC_TOO_OLD',
+  'NO_GPU',
   'NO_PROVIDER',
 ]);
 

@@ -9,17 +9,23 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
-import { defaultRanks, type ShowOptions } from './bench-options.js';
+import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
     Partial<Pick<ShowOptions, 'live' | 'out'>>;
+  /** How many ranks are started where no launcher has. */
+  readonly localRanks: number;
   readonly pin: 'auto' | 'none';
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
+  /** Starts the ranks where no launcher has, in place of local ones; resolves with the exit code. */
+  readonly launch?: (() => Promise<number>) | undefined;
+  /** Every rank speaks on stdout, not only rank 0. */
+  readonly everyoneSpeaks?: boolean;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -45,14 +51,17 @@ const showsLive = ({ show }: RankJob, { launcher, rank }: Identity): boolean =>
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
-async function startLocal({ show, pin, preflight }: RankJob): Promise<number> {
-  preflight();
+async function startLocal(job: RankJob): Promise<number> {
+  const { show, localRanks, pin } = job;
+  job.preflight();
+  if (job.launch) return job.launch();
   const started = await spawnRanks({
-    ranks: show.ranks ?? defaultRanks,
+    ranks: localRanks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
     prefix: show.verbose,
+    everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
   return conclude(await started.done);
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { z } from 'zod';
 import {
   defaultSpec,
@@ -8,22 +8,8 @@ import {
   parsePercent,
   parseRate,
 } from '../lab/index.js';
+import { natural, parsed } from './option-parsers.js';
 
-/** Turns a parser's error into commander's, which names the option. */
-const parsed =
-  <T>(parse: (text: string) => T) =>
-  (text: string): T => {
-    try {
-      return parse(text);
-    } catch (error) {
-      throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
-    }
-  };
-
-export const natural = parsed((text) => {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new Error('It must be a whole number, 0 or more.');
-});
 export const rate = parsed(parseRate);
 export const percent = parsed(parsePercent);
 const milliseconds = parsed(parseMilliseconds);

@@ -18,8 +18,9 @@ import {
 } from '../lab/index.js';
 import { exitCode } from './failure.js';
 import { conclude } from './in-ranks.js';
-import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
+import { addSpecOptions, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
+import { natural } from './option-parsers.js';
 
 interface Named {
   readonly name?: string;
@@ -148,14 +149,21 @@ function addFaultCommands(lab: Command): void {
     .option('--rate <rate>', 'a slower link', rate)
     .option('--loss <percent>', 'frames dropped at random, both ways', percent)
     .option('--down', 'no link')
+    .addOption(
+      new Option(
+        '--direction <way>',
+        'rate and loss only of what the host sends, or receives',
+      ).choices(['out', 'in']),
+    )
     .action(async (raw: FaultOptions) => {
-      const { host, nic, loss, down } = raw;
+      const { host, nic, loss, down, direction } = raw;
       const fault = {
         host,
         nic,
         ...(raw.rate !== undefined && { bitsPerSecond: raw.rate }),
         ...(loss !== undefined && { lossPercent: loss }),
         ...(down && { down }),
+        ...(direction && { direction }),
       };
       say(describe(addFault(await findLab(raw.name), fault)));
     });
@@ -173,6 +181,7 @@ interface FaultOptions extends Named {
   readonly rate?: number;
   readonly loss?: number;
   readonly down?: boolean;
+  readonly direction?: 'out' | 'in';
 }
 
 function describe({ name, spec, faults }: LabState): string {
@@ -189,6 +198,7 @@ function describe({ name, spec, faults }: LabState): string {
       ...(fault.bitsPerSecond === undefined ? [] : [formatRate(fault.bitsPerSecond)]),
       ...(fault.lossPercent === undefined ? [] : [`loss ${fault.lossPercent} %`]),
       ...(fault.down ? ['down'] : []),
+      ...(fault.direction ? [fault.direction === 'out' ? 'outgoing only' : 'incoming only'] : []),
     ];
     return `  h${fault.host} nic${fault.nic}: ${what.join(', ')}`;
   });

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
-import type { Benchmark } from '../bench/benchmark.js';
+import { type Benchmark, type Column, type NamedColumn, usesFabric } from '../bench/benchmark.js';
 import { benchmarks } from '../bench/registry.js';
 import { inspect } from '../fabric/inspect.js';
+import { gpuAvailability } from '../gpu/gpu.js';
 import { formatBytes } from '../measure/units.js';
 
 interface Listed {
@@ -21,14 +22,26 @@ export function addListCommand(program: Command): void {
     .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
     .action(({ format }: { format: string }) => {
       const usable = inspect().providers.some((provider) => provider.usable);
-      const listed = benchmarks.map((benchmark) => list(benchmark, usable));
+      const here = { fabric: usable ? undefined : 'needs libfabric', gpu: gpuLack() };
+      const listed = benchmarks.map((benchmark) => list(benchmark, here));
       const text =
         format === 'json' ? JSON.stringify(listed, null, 2) : listed.map(describe).join('\n\n');
       process.stdout.write(`${text}\n`);
     });
 }
 
-function list(benchmark: Benchmark, usable: boolean): Listed {
+/** Why columns cannot run here; undefined where they can. */
+interface Lacks {
+  readonly fabric: string | undefined;
+  readonly gpu: string | undefined;
+}
+
+function gpuLack(): string | undefined {
+  const availability = gpuAvailability();
+  return 'reason' in availability ? `needs a GPU: ${availability.reason.message}` : undefined;
+}
+
+function list(benchmark: Benchmark, lacks: Lacks): Listed {
   const { id, summary, needs, ranks, sizes, columns } = benchmark;
   return {
     id,
@@ -36,10 +49,15 @@ function list(benchmark: Benchmark, usable: boolean): Listed {
     needs,
     ranks: ranks.min,
     sizes: `${formatBytes(sizes.minBytes)}–${formatBytes(sizes.maxBytes)}`,
-    columns: columns.map(({ name, memory }) => {
-      const reason =
-        memory.id === 'device' ? 'needs a GPU' : usable ? undefined : 'needs libfabric';
-      return { name, runs: reason === undefined, ...(reason !== undefined && { reason }) };
+    columns: columns.map((column: NamedColumn | Column) => {
+      const device = 'memory' in column && column.memory.id === 'device';
+      const noFabric = usesFabric(benchmark) ? lacks.fabric : undefined;
+      const reason = noFabric ?? (device ? lacks.gpu : undefined);
+      return {
+        name: column.name,
+        runs: reason === undefined,
+        ...(reason !== undefined && { reason }),
+      };
     }),
   };
 }
@@ -49,10 +67,16 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
   const rest = columns.filter((column) => !column.runs);
   return [
     `${id}: ${summary}`,
-    `  needs    ${needs.join(', ')}; ${ranks} ranks or more; ${sizes} by default`,
+    `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; ${sizes} by default`,
     `  runs     ${runs.join(', ') || 'nothing here'}`,
-    ...(rest.length === 0
-      ? []
-      : [`  not here ${rest.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`]),
+    ...[...byReason(rest)].map(([reason, names]) => `  not here ${names.join(', ')} (${reason})`),
   ].join('\n');
+}
+
+function byReason(columns: Listed['columns']): Map<string, string[]> {
+  const reasons = new Map<string, string[]>();
+  for (const { name, reason = '' } of columns) {
+    reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
+  }
+  return reasons;
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../bench/registry.js';
+import { addAllToAllSingleCommand } from './all-to-all-single.js';
 import { addBenchCommand } from './bench.js';
+import { addCheckCommand } from './check.js';
+import { addCompareCommand } from './compare.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
@@ -29,7 +32,10 @@ const program = new Command('weft')
 addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
+addAllToAllSingleCommand(program);
 addSuiteCommand(program);
+addCheckCommand(program);
+addCompareCommand(program);
 addReportCommand(program);
 addPlotCommand(program);
 addLabCommand(program);

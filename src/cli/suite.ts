@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { usesFabric } from '../bench/benchmark.js';
 import type { Settings } from '../bench/settings.js';
 import { loadSuite, type SuiteEntry } from '../bench/suite.js';
 import { isWeftError, WeftError } from '../errors.js';
@@ -33,6 +34,7 @@ export function addSuiteCommand(program: Command): void {
     }
     process.exitCode = await inRanks({
       show,
+      localRanks: show.ranks ?? defaultRanks,
       preflight: loadLibrary,
       pin: 'auto',
       timeoutMs: Math.max(...entries.map((entry) => entry.settings.timeoutMs)),
@@ -49,7 +51,9 @@ async function runEntries(
 ): Promise<number> {
   const codes: number[] = [];
   for (const { benchmark, settings } of entries) {
-    const missing = missingHere(settings) ?? misplaced(settings, world);
+    const missing = usesFabric(benchmark)
+      ? (missingHere(settings) ?? misplaced(settings, world))
+      : undefined;
     if (missing !== undefined) {
       if (world.rank === 0) process.stderr.write(`weft: skipped ${benchmark.id}: ${missing}\n`);
       codes.push(exitCode.nothing);

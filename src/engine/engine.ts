@@ -1,5 +1,6 @@
-import type { HostBuffer, MemoryKind } from '../memory/buffer.js';
+import type { Mismatch, PatternRange } from '../memory/buffer.js';
 import type { Plan } from '../plan/plan.js';
+import type { Labels } from '../results/schema.js';
 
 export interface RunOptions {
   readonly iterations: number;
@@ -9,17 +10,32 @@ export interface RunOptions {
   readonly expectedMs?: number;
 }
 
+/** What results call the memory of a row. */
+export type MemoryLabel = NonNullable<Labels['memory']>;
+
+export interface BufferSizes {
+  readonly sourceBytes: number;
+  readonly targetBytes: number;
+}
+
+/** Memory of the host or of a GPU that fills and verifies itself where it lies. */
+export interface PatternBuffer {
+  readonly bytes: number;
+  fill(seed: number, range?: PatternRange): Promise<void>;
+  verify(seed: number, range?: PatternRange): Promise<Mismatch>;
+}
+
 /** Executes plans. Every rank of the world makes the same calls in the same order. */
 export interface Engine extends AsyncDisposable {
   readonly rank: number;
   readonly world: number;
   /** What this rank sends from and receives into; sized by `prepare`. */
-  readonly source: HostBuffer;
-  readonly target: HostBuffer;
-  /** `host` where some rank may not lock as much: a fallback that results must name. */
-  readonly memory: MemoryKind;
+  readonly source: PatternBuffer;
+  readonly target: PatternBuffer;
+  /** What the buffers really are. A fallback, such as `host` or `staged`, is for results to name. */
+  readonly memory: MemoryLabel;
   /** Makes buffers of at least these sizes and tells the other ranks of them. */
-  prepare(sizes: { sourceBytes: number; targetBytes: number }): Promise<void>;
+  prepare(sizes: BufferSizes): Promise<void>;
   /** This rank's samples, in nanoseconds on its own clock. */
   run(plan: Plan, options: RunOptions): Promise<Float64Array>;
 }

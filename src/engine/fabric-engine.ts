@@ -2,42 +2,28 @@ import { isWeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
 import type { MemoryKind } from '../memory/buffer.js';
-import type { NativeJob } from '../native/addon.js';
-import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
-import type { World } from '../world/world.js';
-import type { Engine, RunOptions } from './engine.js';
+import type { BufferSizes, Engine, RunOptions } from './engine.js';
+import { type FabricEngineOptions, type PlanMemory, runPlan } from './run-plan.js';
 
-export interface FabricEngineOptions {
-  readonly world: World;
-  /** Connected to every rank of the world. */
-  readonly fabric: Fabric;
-  /** How long an iteration may make no end before it is given up. */
-  readonly timeoutMs: number;
-  /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
-  readonly spinsBeforeYield: number;
-  /** Tests only: what the executor does wrong on purpose. */
-  readonly sabotage?: NativeJob['sabotage'];
-}
-
-/** Plans over real libfabric. Owns its buffers, not the world or the fabric. */
+/** Plans over real libfabric, from and to host memory. Owns its buffers, not the world or the fabric. */
 export class FabricEngine implements Engine {
-  readonly #options: FabricEngineOptions;
+  readonly options: FabricEngineOptions;
   #buffers: { source: FabricBuffer; target: FabricBuffer } | undefined;
   #remotes: RemoteRegion[] = [];
   #memory: MemoryKind = 'pinned';
 
   constructor(options: FabricEngineOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   get rank(): number {
-    return this.#options.world.rank;
+    return this.options.world.rank;
   }
 
   get world(): number {
-    return this.#options.world.size;
+    return this.options.world.size;
   }
 
   get memory(): MemoryKind {
@@ -52,8 +38,13 @@ export class FabricEngine implements Engine {
     return this.#prepared().target;
   }
 
-  async prepare(sizes: { sourceBytes: number; targetBytes: number }): Promise<void> {
-    const { world, fabric } = this.#options;
+  /** For plans that stage through these buffers. */
+  get planMemory(): PlanMemory {
+    return { ...this.#prepared(), remotes: this.#remotes };
+  }
+
+  async prepare(sizes: BufferSizes): Promise<void> {
+    const { world, fabric } = this.options;
     this.#release();
     const kinds: MemoryKind[] = [];
     const allocate = (bytes: number) => {
@@ -67,35 +58,8 @@ export class FabricEngine implements Engine {
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
   }
 
-  async run(
-    plan: Plan,
-    { iterations, batch = 1, expectedMs = 0 }: RunOptions,
-  ): Promise<Float64Array> {
-    const { fabric, world, timeoutMs, spinsBeforeYield, sabotage } = this.#options;
-    const { port } = fabric;
-    const { source, target } = this.#prepared();
-    world.signal.throwIfAborted();
-    const abort = () => port.native.abort();
-    world.signal.addEventListener('abort', abort, { once: true });
-    try {
-      return await port.run({
-        plan: encodePlan(plan),
-        source: source.region(port),
-        target: target.region(port),
-        remotes: this.#remotes.map((remote) => remote.id),
-        iterations,
-        batch,
-        timeoutMs,
-        expectedMs: Math.ceil(expectedMs),
-        spinsBeforeYield,
-        ...(sabotage && { sabotage }),
-      });
-    } catch (error) {
-      // When another rank failed, its reason is the one worth telling.
-      throw world.signal.aborted ? world.signal.reason : error;
-    } finally {
-      world.signal.removeEventListener('abort', abort);
-    }
+  run(plan: Plan, options: RunOptions): Promise<Float64Array> {
+    return runPlan(this.options, this.planMemory, plan, options);
   }
 
   #prepared(): { source: FabricBuffer; target: FabricBuffer } {
@@ -105,6 +69,7 @@ export class FabricEngine implements Engine {
 
   #release(): void {
     for (const remote of this.#remotes) remote.close();
+    this.#remotes = [];
     this.#buffers?.source.close();
     this.#buffers?.target.close();
     this.#buffers = undefined;

@@ -1,13 +1,21 @@
 import { WeftError } from '../errors.js';
 import type { MemoryKind } from '../memory/buffer.js';
 import { type Channel, FabricChannel } from './channel.js';
+import type { DevicePath } from './device-path.js';
 import { calling } from './faults.js';
 import { maxRanks } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
 import { memoryMode, remoteBase, requestedKey } from './memory-mode.js';
 import { PromisePort } from './port.js';
 import { findOffers, type Offer, type OfferOptions } from './providers.js';
-import { FabricBuffer, type RegionDescription, RemoteRegion } from './region.js';
+import {
+  FabricBuffer,
+  FabricDeviceBuffer,
+  type RegionDescription,
+  type Registered,
+  type RegisteredParts,
+  RemoteRegion,
+} from './region.js';
 import { sweepSegments } from './segments.js';
 
 export interface FabricOptions extends OfferOptions {
@@ -32,11 +40,13 @@ export class Fabric implements AsyncDisposable {
   readonly library: Library;
   readonly provider: string;
   readonly channels: readonly FabricChannelInfo[];
+  /** What every channel's provider says it can do. */
+  readonly caps: bigint;
   /** Where peers reach this rank, one address per channel. */
   readonly addresses: readonly Uint8Array[];
   readonly port = new PromisePort();
   readonly #offers: readonly Offer[];
-  readonly #buffers = new Set<FabricBuffer>();
+  readonly #buffers = new Set<Registered>();
   readonly #channels = new Map<string, Channel>();
   #rank: number | undefined;
   #size = 0;
@@ -49,6 +59,7 @@ export class Fabric implements AsyncDisposable {
     this.#offers = findOffers(options);
     this.provider = this.#offers[0]!.info.provider;
     this.channels = this.#offers.map(describeOffer);
+    this.caps = this.#offers.reduce((all, { info }) => all & info.caps, ~0n);
     for (const offer of this.#offers) memoryMode(offer.info.mrMode); // refuses what we cannot do, before opening
     try {
       for (const { info, directed } of this.#offers) {
@@ -110,17 +121,30 @@ export class Fabric implements AsyncDisposable {
 
   /** Memory registered with every channel. */
   allocate(bytes: number, options: { memory?: MemoryKind } = {}): FabricBuffer {
+    const memory = options.memory ?? 'host';
+    return this.#keep(new FabricBuffer({ ...this.#registrationOf(bytes), memory }));
+  }
+
+  /** A GPU's memory, registered with every channel; the fabric must have been opened for it. */
+  allocateDevice(bytes: number, gpu: { index: number }, path: DevicePath): FabricDeviceBuffer {
+    const parts = { ...this.#registrationOf(bytes), gpuIndex: gpu.index, path };
+    return this.#keep(new FabricDeviceBuffer(parts));
+  }
+
+  #registrationOf(bytes: number): RegisteredParts<Registered> {
     if (this.#closed) throw new WeftError('CLOSED', 'the fabric is closed');
     const serial = this.#serial++;
     const modes = this.#offers.map(({ info }) => memoryMode(info.mrMode));
-    const buffer = new FabricBuffer({
+    return {
       bytes,
-      memory: options.memory ?? 'host',
       port: this.port,
       keys: modes.map((mode, i) => requestedKey(mode, serial, this.#offers[i]!.info.mrKeySize)),
       bases: (address) => modes.map((mode) => remoteBase(mode, address)),
       onClose: (closed) => this.#buffers.delete(closed),
-    });
+    };
+  }
+
+  #keep<B extends Registered>(buffer: B): B {
     this.#buffers.add(buffer);
     return buffer;
   }

@@ -1,10 +1,13 @@
 import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
+import { gpuError } from '../gpu/faults.js';
 import { isNativeFault } from '../native/addon.js';
 
 /** Turns what the addon threw into the error of the fabric; anything else passes through. */
 export function fabricError(error: unknown): unknown {
   if (!isNativeFault(error)) return error;
+  // A plan may touch a GPU, whose error numbers are CUDA's own.
+  if (/^cu[A-Z]/.test(error.operation)) return gpuError(error);
   if (error.code === constants.errno.EBADF)
     return new WeftError('CLOSED', error.text, { cause: error });
   if (error.code === constants.errno.EBUSY)

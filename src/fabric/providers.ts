@@ -29,6 +29,8 @@ export interface OfferOptions {
   readonly basicRegistration?: boolean;
   /** Do without directed receives even where they are offered. */
   readonly undirected?: boolean;
+  /** Only what says that it moves a GPU's memory (FI_HMEM). */
+  readonly deviceMemory?: boolean;
 }
 
 /** `tcp` became a reliable-datagram provider of its own in 1.18; before, it needs rxm on top. */
@@ -101,8 +103,9 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
 
 function ask(query: NativeQuery, options: OfferOptions) {
   const mrMode = options.basicRegistration ? mrBits.BASIC : offeredMrMode;
+  const { deviceMemory = false } = options;
   const usable = (directed: boolean) =>
-    calling(() => addon().getInfo({ ...query, mrMode, directed })).filter(
+    calling(() => addon().getInfo({ ...query, mrMode, directed, deviceMemory })).filter(
       (info) => info.cqDataSize >= immediateBytes,
     );
   const undirected = options.undirected || ignoresDirection(query.provider ?? '');

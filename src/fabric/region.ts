@@ -1,72 +1,105 @@
 import { WeftError } from '../errors.js';
+import { DeviceBuffer, type Dmabuf } from '../gpu/device-buffer.js';
 import { checkRange, HostBuffer, type MemoryKind } from '../memory/buffer.js';
+import type { DevicePath } from './device-path.js';
 import { calling } from './faults.js';
 import type { PromisePort } from './port.js';
+import { type RegionDescription, Registration, type RegistrationParts } from './registration.js';
 
-/** What a peer must know to write into a region; plain data, made to be sent. One entry per channel. */
-export interface RegionDescription {
+export type { RegionDescription } from './registration.js';
+
+/** Memory of this rank that a fabric knows, of the host or of a GPU. */
+export interface Registered {
+  /** For peers: hand it to them, and they to `fabric.remote()`. */
+  describe(): RegionDescription;
+  /** The registration, which belongs to one fabric alone. */
+  region(port: PromisePort): number;
+  /** The fabric is closed, and the registration with it. */
+  release(): void;
+}
+
+export interface RegisteredParts<B> extends RegistrationParts {
   readonly bytes: number;
-  readonly addresses: readonly string[];
-  readonly keys: readonly string[];
+  readonly onClose: (buffer: B) => void;
 }
 
 /** Memory of this rank, registered with every channel of a fabric. */
-export class FabricBuffer extends HostBuffer {
-  readonly #port: PromisePort;
-  readonly #id: number;
-  readonly #description: RegionDescription;
+export class FabricBuffer extends HostBuffer implements Registered {
+  readonly #registration: Registration;
   readonly #onClose: (buffer: FabricBuffer) => void;
 
-  constructor(parts: {
-    bytes: number;
-    memory: MemoryKind;
-    port: PromisePort;
-    keys: readonly bigint[];
-    bases: (address: bigint) => readonly bigint[];
-    onClose: (buffer: FabricBuffer) => void;
-  }) {
+  constructor(parts: RegisteredParts<FabricBuffer> & { memory: MemoryKind }) {
     super(parts.bytes, { memory: parts.memory });
-    this.#port = parts.port;
     this.#onClose = parts.onClose;
     try {
-      const { id, keys } = calling(() => parts.port.native.addRegion(this.native, parts.keys));
-      this.#id = id;
-      this.#description = {
-        bytes: parts.bytes,
-        addresses: parts.bases(this.address).map(String),
-        keys: keys.map(String),
-      };
+      this.#registration = new Registration(parts, this);
     } catch (error) {
       super.close();
       throw error;
     }
   }
 
-  /** For peers: hand it to them, and they to `fabric.remote()`. */
   describe(): RegionDescription {
-    return this.#description;
+    return this.#registration.description;
   }
 
-  /** The registration, which belongs to one fabric alone. */
   region(port: PromisePort): number {
     if (this.closed) throw new WeftError('CLOSED', 'the buffer is closed');
-    if (port !== this.#port) throw new TypeError('the buffer belongs to another fabric');
-    return this.#id;
+    return this.#registration.idFor(port);
   }
 
   /** Refuses with BUSY while an operation uses it. */
   override close(): void {
     if (this.closed) return;
-    if (!calling(() => this.#port.native.removeRegion(this.#id))) {
-      throw new WeftError('BUSY', 'the buffer is in use by a transfer under way', {
-        hint: 'Await the transfers first, or close the fabric, which ends them.',
-      });
-    }
+    this.#registration.remove();
     this.release();
   }
 
-  /** The fabric is closed, and the registration with it. */
   release(): void {
+    super.close();
+    this.#onClose(this);
+  }
+}
+
+/** A GPU's memory, registered with every channel of a fabric. */
+export class FabricDeviceBuffer extends DeviceBuffer implements Registered {
+  readonly #registration: Registration;
+  readonly #dmabuf: Dmabuf | undefined;
+  readonly #onClose: (buffer: FabricDeviceBuffer) => void;
+
+  constructor(parts: RegisteredParts<FabricDeviceBuffer> & { gpuIndex: number; path: DevicePath }) {
+    super(parts.gpuIndex, parts.bytes);
+    this.#onClose = parts.onClose;
+    try {
+      this.#dmabuf = parts.path === 'dmabuf' ? this.exportDmabuf() : undefined;
+      const { native, address, bytes } = this;
+      const dmabuf = this.#dmabuf && { dmabuf: this.#dmabuf.fd };
+      this.#registration = new Registration(parts, { native, address, bytes, ...dmabuf });
+    } catch (error) {
+      this.#dmabuf?.close();
+      super.close();
+      throw error;
+    }
+  }
+
+  describe(): RegionDescription {
+    return this.#registration.description;
+  }
+
+  region(port: PromisePort): number {
+    if (this.closed) throw new WeftError('CLOSED', 'the buffer is closed');
+    return this.#registration.idFor(port);
+  }
+
+  /** Refuses with BUSY while an operation uses it. */
+  override close(): void {
+    if (this.closed) return;
+    this.#registration.remove();
+    this.release();
+  }
+
+  release(): void {
+    this.#dmabuf?.close();
     super.close();
     this.#onClose(this);
   }

@@ -9,8 +9,7 @@ const sameNic = (a: Pick<Fault, 'host' | 'nic'>, b: Pick<Fault, 'host' | 'nic'>)
 
 /** Breaks one NIC on purpose, also under a running benchmark; faults of one NIC add up. */
 export function addFault(state: LabState, fault: Fault): LabState {
-  const { name, spec } = state;
-  const { host, nic, bitsPerSecond, lossPercent, down } = fault;
+  const { bitsPerSecond, lossPercent, down } = fault;
   checkPlace(state, fault);
   if (bitsPerSecond === undefined && lossPercent === undefined && !down) {
     throw new WeftError('BAD_USAGE', 'no fault was named', {
@@ -20,9 +19,9 @@ export function addFault(state: LabState, fault: Fault): LabState {
   const before = state.faults.find((one) => sameNic(one, fault));
   const others = state.faults.filter((one) => !sameNic(one, fault));
   const next = { ...state, faults: [...others, { ...before, ...fault }] };
-  if (bitsPerSecond !== undefined) shape(name, spec, host, nic, bitsPerSecond);
+  if (bitsPerSecond !== undefined) shape(state, fault, bitsPerSecond);
   if (lossPercent !== undefined) applyLoss(next);
-  if (down) setPort(name, fault, 'down');
+  if (down) setPort(state.name, fault, 'down');
   replaceState(next);
   return next;
 }
@@ -35,9 +34,9 @@ export function heal(state: LabState, where: { host?: number; nic?: number } = {
   );
   const next = { ...state, faults: state.faults.filter((fault) => !mended.includes(fault)) };
   for (const fault of mended) {
-    if (fault.bitsPerSecond !== undefined) {
-      shape(name, spec, fault.host, fault.nic, spec.bitsPerSecond);
-    }
+    const { host, nic } = fault;
+    // Both ways: an earlier fault of the same NIC may have been the other way.
+    if (fault.bitsPerSecond !== undefined) shape(state, { host, nic }, spec.bitsPerSecond);
     if (fault.down) setPort(name, fault, 'up');
   }
   if (hasLoss(state)) applyLoss(next);

@@ -15,10 +15,14 @@ export function shapeLines(device: string, spec: LabSpec, bitsPerSecond: number)
   ];
 }
 
-/** Gives one NIC and its switch port a rate. */
-export function shape(lab: string, spec: LabSpec, host: number, nic: number, bits: number): void {
-  tcIn(hostSpace(lab, host), shapeLines(nicName(nic), spec, bits));
-  tcIn(switchSpace(lab), shapeLines(portName(host, nic), spec, bits));
+/** Gives one NIC (what the host sends), its switch port (what it receives) or both a rate. */
+export function shape(
+  { name, spec }: Pick<LabState, 'name' | 'spec'>,
+  { host, nic, direction }: Pick<Fault, 'host' | 'nic' | 'direction'>,
+  bits: number,
+): void {
+  if (direction !== 'in') tcIn(hostSpace(name, host), shapeLines(nicName(nic), spec, bits));
+  if (direction !== 'out') tcIn(switchSpace(name), shapeLines(portName(host, nic), spec, bits));
 }
 
 /** Delay needs netem, which not every kernel has. Tried in the switch, before anything is shaped. */
@@ -46,7 +50,7 @@ export function applyLoss({ name, spec, faults }: LabState): void {
     for (let nic = 0; nic < spec.nics; nic++) {
       const fault = faults.find((one) => one.host === host && one.nic === nic);
       const percent = fault?.lossPercent ?? spec.lossPercent ?? 0;
-      if (percent > 0) rules.push(...lossRules(portName(host, nic), percent));
+      if (percent > 0) rules.push(...lossRules(portName(host, nic), percent, fault?.direction));
     }
   }
   const table = 'table bridge weft_lab';
@@ -55,10 +59,12 @@ export function applyLoss({ name, spec, faults }: LabState): void {
   nftIn(switchSpace(name), `${table}\ndelete ${table}\n${fresh}`);
 }
 
-function lossRules(port: string, percent: number): string[] {
+function lossRules(port: string, percent: number, direction: Fault['direction']): string[] {
   const share = Math.round((percent / 100) * grain);
   const unlucky = share >= grain ? 'drop' : `numgen random mod ${grain} < ${share} drop`;
-  return [`iifname "${port}" ${unlucky}`, `oifname "${port}" ${unlucky}`];
+  const sent = `iifname "${port}" ${unlucky}`;
+  const received = `oifname "${port}" ${unlucky}`;
+  return [...(direction === 'in' ? [] : [sent]), ...(direction === 'out' ? [] : [received])];
 }
 
 export const hasLoss = ({ spec, faults }: LabState): boolean =>

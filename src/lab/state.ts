@@ -20,6 +20,8 @@ const faultSchema = z.object({
   bitsPerSecond: z.number().optional(),
   lossPercent: z.number().optional(),
   down: z.boolean().optional(),
+  /** Which way rate and loss are meant: what the host sends, what it receives; absent: both. */
+  direction: z.enum(['out', 'in']).optional(),
 });
 
 const stateSchema = z.object({

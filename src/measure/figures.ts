@@ -95,3 +95,16 @@ export function ncclAllToAll(bytes: number, world: number, nanoseconds: number):
   const algbw = gigabytesPerSecond(sizeBytes, nanoseconds);
   return { sizeBytes, algbw, busbw: (algbw * (world - 1)) / world };
 }
+
+/** The same for blocks of any sizes: what the busiest rank holds, and what of that it exchanges with others. */
+export function ncclExchange(
+  heldBytes: number,
+  exchangedBytes: number,
+  nanoseconds: number,
+): NcclFigures {
+  return {
+    sizeBytes: heldBytes,
+    algbw: gigabytesPerSecond(heldBytes, nanoseconds),
+    busbw: gigabytesPerSecond(exchangedBytes, nanoseconds),
+  };
+}

@@ -54,6 +54,11 @@ export class HostBuffer implements Disposable {
     return this.native.address;
   }
 
+  /** Known to CUDA: pinned memory is when it is made while a GPU is in use. */
+  get gpuRegistered(): boolean {
+    return this.native.gpuRegistered;
+  }
+
   /** The whole buffer, or a part of it. */
   slice(offset = 0, bytes = this.bytes - offset): Slice<this> {
     checkRange(offset, bytes, this.bytes);
@@ -128,6 +133,16 @@ function memoryError(error: unknown, bytes: number): unknown {
         : 'Ask for less, or use host memory.',
       cause: error,
     });
+  }
+  if (error.operation === 'cuMemHostRegister') {
+    return new WeftError(
+      'MEMORY_LIMIT',
+      `${size} could not be registered with CUDA: ${error.text}`,
+      {
+        hint: 'Ask for less, or use host memory.',
+        cause: error,
+      },
+    );
   }
   return new WeftError('MEMORY_LIMIT', `${size} of memory could not be had: ${error.text}`, {
     hint: 'Ask for smaller sizes or fewer ranks.',

@@ -75,12 +75,10 @@ export function loadOfTraffic(
   return load;
 }
 
-/** The same from the plans of all ranks. Sequential where a post waits for another step. */
+/** The same from the plans of all ranks. Copies between host and device load no link. */
 export function loadOfPlans(plans: readonly Plan[]): Load {
   const channels = Math.max(...plans.map((plan) => plan.channels));
-  const sequential = plans.some(({ steps }) =>
-    steps.some((s) => s.kind === 'post' && s.after.length > 0),
-  );
+  const sequential = plans.some(isSequential);
   const load = emptyLoad(plans.length, channels, sequential);
   for (const { rank, steps } of plans) {
     for (const step of steps) {
@@ -90,6 +88,15 @@ export function loadOfPlans(plans: readonly Plan[]): Load {
     }
   }
   return load;
+}
+
+/** Where bytes are sent only after others came or went; the copies of a staged plan are no such thing. */
+function isSequential({ steps }: Plan): boolean {
+  const waits: boolean[] = [];
+  for (const { after } of steps) {
+    waits.push(after.some((index) => steps[index]!.kind !== 'copy' || waits[index]!));
+  }
+  return steps.some((s, index) => s.kind === 'post' && s.local.bytes > 0 && waits[index]!);
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {

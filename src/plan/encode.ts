@@ -24,7 +24,7 @@ import { type Delivery, type Plan, type PlanBuffer, type PostBuffer, planVersion
  * | 1               | channel             | 0         | 0            |
  * | 2               | peer                | source    | 0            |
  * | 3 buffer ¹      | local               | 0         | from         |
- * | 4               | local offset        | 0         | from offset  |
+ * | 4               | local offset        | offset    | from offset  |
  * | 5               | bytes               | bytes     | bytes        |
  * | 6               | remote offset (write), else 0 | 0 | to offset  |
  * | 7               | slot (write), else 0 | slot     | 0            |
@@ -98,7 +98,7 @@ function encodeStep(step: Step): number[] {
       return step.op === 'write' ? [...head, step.remote.offset, step.slot] : head;
     }
     case 'wait':
-      return [waitKind, 0, step.source, 0, 0, step.bytes, 0, step.slot];
+      return [waitKind, 0, step.source, 0, step.offset, step.bytes, 0, step.slot];
     case 'copy': {
       const { from, to } = step;
       if (from.bytes !== to.bytes) throw new TypeError('the slices of a copy differ in length');
@@ -135,7 +135,7 @@ function decodeStep(fields: Float64Array, allAfter: Uint32Array): Step {
   const bytes = field(5);
   const slice = { buffer: buffers[field(3)]!, offset: field(4), bytes };
   if (field(0) === waitKind) {
-    return { kind: 'wait', source: field(2), slot: field(7), bytes, after };
+    return { kind: 'wait', source: field(2), slot: field(7), offset: field(4), bytes, after };
   }
   if (field(0) === copyKind) {
     const to = { buffer: buffers[field(10)]!, offset: field(6), bytes };

@@ -2,8 +2,9 @@
  * A plan is what one rank does in one iteration, as plain data.
  *
  * Dataflow: a step may start when every step named in its `after` is done; the iteration ends when
- * all steps are done. Posts that are ready are issued in list order, cut into chunks of `chunkBytes`,
- * with at most `window` chunks in flight per channel. Nothing relies on the order of arrival.
+ * all steps are done. Posts are issued in the order in which they became ready, list order among equals, cut
+ * into chunks of `chunkBytes`, with at most `window` chunks in flight per channel. Nothing relies on the order
+ * of arrival; messages between two ranks on one channel match in the order in which they were posted.
  */
 export interface Plan {
   readonly version: typeof planVersion;
@@ -76,10 +77,15 @@ export interface WaitStep extends StepBase {
   readonly kind: 'wait';
   readonly source: number;
   readonly slot: number;
+  /** Where in this rank's target buffer the bytes come to lie. */
+  readonly offset: number;
   readonly bytes: number;
 }
 
-/** Between a device buffer and its pinned staging buffer. Both slices have the same length. */
+/**
+ * Between a device buffer and its pinned staging buffer. Both slices have the same length. Copies of one direction
+ * run and end in the order in which they became ready, one after the other.
+ */
 export interface CopyStep extends StepBase {
   readonly kind: 'copy';
   readonly from: PlanSlice;

@@ -63,6 +63,13 @@ export const single: Strategy = {
   channelOf: () => 0,
 };
 
+/** One rail alone. */
+export const onChannel = (channel: number): Strategy => ({
+  ...single,
+  summary: `everything on channel ${channel}`,
+  channelOf: () => channel,
+});
+
 export const multi: Strategy = {
   id: 'multi',
   title: 'Multi',

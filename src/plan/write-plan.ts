@@ -86,10 +86,11 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
   );
   const waits = traffic.incoming(rank).flatMap((block) =>
     placePieces(block, strategy, channels).map(
-      ({ slot, bytes }): WaitStep => ({
+      ({ slot, offset, bytes }): WaitStep => ({
         kind: 'wait',
         source: block.source,
         slot,
+        offset: block.targetOffset + offset,
         bytes,
         after: [],
       }),

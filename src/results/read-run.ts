@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
-import { footerSchema, headerSchema, type Run, rowSchema, runSchema } from './schema.js';
+import {
+  footerSchema,
+  headerSchema,
+  type Run,
+  rowSchema,
+  runSchema,
+  runSchemaName,
+} from './schema.js';
 
 export interface ReadRun {
   readonly run: Run;
@@ -65,11 +72,26 @@ function wholeRun(text: string): Run | undefined {
 /** The run as it stands after its header: aborted, until a footer says otherwise. */
 function headerOf(line: string, name: string): Run {
   try {
-    const header = headerSchema.parse(JSON.parse(line));
+    const json: unknown = JSON.parse(line);
+    refuseOtherSchema(json, name);
+    const header = headerSchema.parse(json);
     return { ...header, endedAt: null, outcome: 'aborted', rows: [], errors: [] };
   } catch (cause) {
+    if (cause instanceof WeftError) throw cause;
     throw badLine(name, 1, cause, 0);
   }
+}
+
+function refuseOtherSchema(json: unknown, name: string): void {
+  const schema = (json as { schema?: unknown } | null)?.schema;
+  if (typeof schema !== 'string' || schema === runSchemaName) return;
+  throw new WeftError(
+    'BAD_FILE',
+    `${name}, line 1: this is ${schema}; this Weft reads ${runSchemaName}`,
+    {
+      hint: 'Read it with the Weft that wrote it, or name a run file.',
+    },
+  );
 }
 
 export type RunLine = z.infer<typeof lineSchema>;

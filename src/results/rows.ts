@@ -1,4 +1,4 @@
-import { type Figures, noFigures } from '../measure/figures.js';
+import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
 import type { Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
@@ -27,6 +27,8 @@ export interface MeasuredRow extends RowSubject {
   readonly noisy?: boolean;
   readonly failure?: string;
   readonly mops?: number;
+  readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
+  readonly resent?: number;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -79,6 +81,8 @@ export function measuredRow(row: MeasuredRow): Row {
     ...row.figures,
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
+    ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
+    ...(row.resent !== undefined && { resent: row.resent }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

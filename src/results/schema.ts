@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { diagnosisSchema } from './diagnosis/finding.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
@@ -25,6 +26,8 @@ export const summarySchema = z.object({
 
 export const labelsSchema = z.object({
   memory: z.enum(['host', 'pinned', 'staged', 'direct']).optional(),
+  /** Why GPU memory went through pinned memory, where it did. */
+  stagedBecause: z.string().optional(),
   producer: z.enum(['gpu', 'cpu']).optional(),
   grid: count.optional(),
   block: count.optional(),
@@ -75,6 +78,13 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** nccl-tests' figures, GB/s of 1e9 bytes, where a row is a collective. */
+  algbwGBps: z.number().optional(),
+  busbwGBps: z.number().optional(),
+  /** Which repeat of the whole measurement the row belongs to, from 0; absent where there is only one. */
+  repeat: count.optional(),
+  /** Of a pair over TCP: segments both hosts sent again while it was measured. */
+  resent: count.optional(),
   checked: z.object({ bytes: count, wrong: count }),
   perPeer: z.array(perPeerSchema).optional(),
   perRank: z.array(perRankSchema).optional(),
@@ -93,7 +103,13 @@ export const headerSchema = z.object({
   id: z.string(),
   benchmark: z.string(),
   startedAt: z.iso.datetime(),
-  world: z.object({ ranks: count, hosts: z.array(z.string()), launcher: z.string() }),
+  world: z.object({
+    ranks: count,
+    hosts: z.array(z.string()),
+    launcher: z.string(),
+    /** The host of each rank; absent in files of older versions. */
+    hostOfRank: z.array(z.string()).optional(),
+  }),
   fabric: z.object({
     library: z.string().nullable(),
     version: z.string().nullable(),
@@ -108,6 +124,8 @@ export const footerSchema = z.object({
   endedAt: z.iso.datetime(),
   outcome: outcomeSchema,
   errors: z.array(errorRecordSchema),
+  /** Of `pairs`: who is to blame, and how sure that is. */
+  diagnosis: diagnosisSchema.optional(),
 });
 
 export const runSchema = headerSchema.extend({
@@ -116,6 +134,7 @@ export const runSchema = headerSchema.extend({
   outcome: outcomeSchema,
   rows: z.array(rowSchema),
   errors: z.array(errorRecordSchema),
+  diagnosis: diagnosisSchema.optional(),
 });
 
 export type Outcome = z.infer<typeof outcomeSchema>;

@@ -12,6 +12,22 @@ export interface FabricWish {
   readonly channels?: number;
 }
 
+export interface ChosenFabric {
+  readonly options: FabricOptions;
+  /** Rails that were left out because some hosts have no carrier there. */
+  readonly unplugged: readonly Unplugged[];
+}
+
+export interface Unplugged {
+  readonly nic: string;
+  readonly hosts: readonly string[];
+}
+
+interface NicChoice {
+  readonly nics?: readonly string[];
+  readonly unplugged?: readonly Unplugged[];
+}
+
 const rdma = ['efa', 'verbs'];
 const askedAbout = [...rdma, 'shm'];
 
@@ -25,7 +41,11 @@ export function onOneHost({ members }: Pick<World, 'members'>): boolean {
  * The provider and NICs this rank opens; every rank calls it. RDMA where every rank has it, else shm on one host,
  * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common.
  */
-export async function chooseFabric(world: World, wish: FabricWish): Promise<FabricOptions> {
+export async function chooseFabric(
+  world: World,
+  wish: FabricWish,
+  unplugged: 'refuse' | 'leave-out' = 'refuse',
+): Promise<ChosenFabric> {
   const provider = wish.provider ?? (await chooseProvider(world));
   if (provider === 'shm' && !onOneHost(world)) {
     const hint = 'Leave --provider out, or use tcp. Network namespaces count as hosts.';
@@ -35,8 +55,11 @@ export async function chooseFabric(world: World, wish: FabricWish): Promise<Fabr
     );
   }
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
-  const nics = wish.nics ?? (await chooseNics(world, provider));
-  return { provider, ...channels, ...(nics && { nics }) };
+  const chosen: NicChoice = wish.nics
+    ? { nics: wish.nics }
+    : await chooseNics(world, provider, unplugged);
+  const nics = chosen.nics && { nics: chosen.nics };
+  return { options: { provider, ...channels, ...nics }, unplugged: chosen.unplugged ?? [] };
 }
 
 async function chooseProvider(world: World): Promise<string> {
@@ -45,33 +68,39 @@ async function chooseProvider(world: World): Promise<string> {
   return candidates.find((name) => everyones.every((offered) => offered.includes(name))) ?? 'tcp';
 }
 
-async function chooseNics(world: World, provider: string): Promise<string[] | undefined> {
-  if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) {
-    return undefined;
-  }
+async function chooseNics(
+  world: World,
+  provider: string,
+  wanted: 'refuse' | 'leave-out',
+): Promise<NicChoice> {
+  if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) return {};
   const reports = await world.allgather<RailReport>('rails', reportRails(listNics()));
-  await refuseBrokenRails(world, reports);
+  const broken = brokenRails(reports).map(({ rail, ranks }) => ({
+    ...rail,
+    hosts: [...new Set(ranks.map((rank) => world.hosts[rank]!))],
+  }));
   const everyones = reports.map((report) => report.rails);
   const rails = commonRails(everyones);
+  if (broken.length > 0 && (wanted === 'refuse' || rails.length === 0)) {
+    await refuse(world, brokenError(broken));
+  }
   if (rails.length === 0) {
     throw new WeftError('NO_PROVIDER', 'the hosts have no network in common', {
       hint: 'Name the interfaces with --nics, the same number on every host.',
     });
   }
-  return rails.map(
+  const nics = rails.map(
     (network) => everyones[world.rank]!.find((rail) => rail.network === network)!.nic,
   );
+  return { nics, unplugged: broken.map(({ nic, hosts }) => ({ nic, hosts })) };
 }
 
-async function refuseBrokenRails(world: World, reports: readonly RailReport[]): Promise<void> {
-  const { hosts } = world;
-  const broken = brokenRails(reports).map(({ rail, ranks }) => {
-    const names = [...new Set(ranks.map((rank) => hosts[rank]))].join(', ');
-    return `rail ${rail.nic} (${rail.network}): no carrier on ${names}`;
-  });
-  if (broken.length === 0) return;
+function brokenError(broken: readonly (Unplugged & { network: string })[]): WeftError {
+  const sentences = broken.map(
+    ({ nic, network, hosts }) => `rail ${nic} (${network}): no carrier on ${hosts.join(', ')}`,
+  );
   const hint = 'Mend the link, or leave that rail out with --nics.';
-  await refuse(world, new WeftError('UNREACHABLE', broken.join('; '), { hint }));
+  return new WeftError('UNREACHABLE', sentences.join('; '), { hint });
 }
 
 /** What every rank knows, one says: the others learn from rank 0's failure, which ends this barrier. */

@@ -1,5 +1,5 @@
 import type { Fabric } from '../fabric/fabric.js';
-import type { FabricBuffer, RegionDescription, RemoteRegion } from '../fabric/region.js';
+import type { RegionDescription, Registered, RemoteRegion } from '../fabric/region.js';
 import type { World } from './world.js';
 
 /** Tells every rank of the world where the others' endpoints are. Every rank calls it once per fabric. */
@@ -11,7 +11,7 @@ export async function connectFabric(world: World, fabric: Fabric): Promise<void>
 export async function exchangeRegions(
   world: World,
   fabric: Fabric,
-  buffer: FabricBuffer,
+  buffer: Pick<Registered, 'describe'>,
 ): Promise<RemoteRegion[]> {
   const all = await world.allgather<RegionDescription>('fabric regions', buffer.describe());
   return all.map((description) => fabric.remote(description));

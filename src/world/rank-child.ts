@@ -10,6 +10,8 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly prefix: boolean;
+  /** Its stdout is part of the job's. */
+  readonly speaks: boolean;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
   /** Our descriptor of the listening socket that rank 0 inherits. */
@@ -23,16 +25,16 @@ export interface RankChild {
 }
 
 export function startRank(options: ChildOptions): RankChild {
-  const { rank, prefix } = options;
+  const { rank, prefix, speaks } = options;
   // A terminal stays a terminal for rank 0, so that it can show progress.
   const keepTerminal =
     rank === 0 && !prefix && options.stderr === undefined && process.stderr.isTTY;
-  const ownStdout = rank === 0 && options.stdout === undefined;
+  const ownStdout = speaks && options.stdout === undefined;
   const child = spawn(options.command, options.args, {
     env: options.env,
     stdio: [
       'ignore',
-      ownStdout ? 'inherit' : rank === 0 || prefix ? 'pipe' : 'ignore',
+      ownStdout ? 'inherit' : speaks || prefix ? 'pipe' : 'ignore',
       keepTerminal ? 'inherit' : 'pipe',
       'pipe',
       ...(options.listenFd === undefined ? [] : [options.listenFd]),
@@ -52,18 +54,18 @@ export function startRank(options: ChildOptions): RankChild {
   return { process: child, ended };
 }
 
-/** Only rank 0 speaks on stdout: what others print there is shown beside their errors, if at all. */
+/** What a rank that does not speak prints on stdout is shown beside its errors, if at all. */
 function showOutput(
   child: ChildProcess,
-  { rank, prefix, stdout, stderr }: ChildOptions,
+  { rank, prefix, speaks, stdout, stderr }: ChildOptions,
 ): LastWords {
   const words = new LastWords();
   const label = prefix ? `[rank ${rank}] ` : undefined;
   const errors = stderr ?? process.stderr;
   if (child.stderr) forward(child.stderr, { to: errors, prefix: label, words });
   if (child.stdout) {
-    const to = rank === 0 ? (stdout ?? process.stdout) : errors;
-    forward(child.stdout, { to, prefix: rank === 0 ? undefined : label, words: undefined });
+    const to = speaks ? (stdout ?? process.stdout) : errors;
+    forward(child.stdout, { to, prefix: speaks ? undefined : label, words: undefined });
   }
   return words;
 }

@@ -19,6 +19,8 @@ export interface SpawnOptions {
   readonly pin?: 'auto' | 'none';
   /** Show the stdout of all ranks, and put the rank before each line of stderr. */
   readonly prefix?: boolean;
+  /** Every rank's stdout goes where rank 0's goes. */
+  readonly everyoneSpeaks?: boolean;
   /** How long ranks have between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number;
   /** Where rank 0's stdout goes; default: this process's own, untouched. */
@@ -131,7 +133,7 @@ class Job {
   }
 
   #start(rank: number, env: NodeJS.ProcessEnv, server: Server | undefined): void {
-    const { prefix = false, stdout, stderr, hosts } = this.#options;
+    const { prefix = false, everyoneSpeaks = false, stdout, stderr, hosts } = this.#options;
     const inherits = rank === 0 && server !== undefined;
     const enter = hosts?.enter(Math.floor(rank / hosts.ranksPerHost)) ?? [];
     const [command, ...args] = [...enter, this.#options.command, ...(this.#options.args ?? [])];
@@ -147,6 +149,7 @@ class Job {
           WEFT_LISTEN_FD: inherits ? String(listenFd) : undefined,
         },
         prefix,
+        speaks: rank === 0 || everyoneSpeaks,
         stdout,
         stderr,
         listenFd: inherits ? descriptorOf(server) : undefined,

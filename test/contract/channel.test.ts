@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { connectPair, providers, seededRandom } from './pair.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { connectPair, providers } from './pair.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;

@@ -50,15 +50,6 @@ export async function connectRanks(options: FabricOptions, count: number) {
   };
 }
 
-/** Random numbers that a seed repeats, below 1. */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 export async function connectPair(
   options: FabricOptions,
   bytes: number,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ignoresDirection } from '../../src/fabric/providers.js';
-import { connectPair, connectRanks, seededRandom, software } from './pair.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { connectPair, connectRanks, software } from './pair.js';
 
 const KiB = 1024;
 

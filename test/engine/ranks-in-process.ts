@@ -1,4 +1,5 @@
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
+import { HostBuffer } from '../../src/memory/buffer.js';
 import type { NativeJob } from '../../src/native/addon.js';
 import { encodePlan } from '../../src/plan/encode.js';
 import type { Plan } from '../../src/plan/plan.js';
@@ -9,23 +10,33 @@ export class RanksInProcess implements AsyncDisposable {
   readonly fabrics: Fabric[];
   readonly sources: FabricBuffer[];
   readonly targets: FabricBuffer[];
+  /** What `sources` and `targets` stage, if they do: ordinary memory in a GPU's stead. */
+  readonly devices: { source: HostBuffer; target: HostBuffer }[];
   readonly #remotes: number[][];
 
-  private constructor(fabrics: Fabric[], bytes: number) {
+  private constructor(fabrics: Fabric[], bytes: number, staged: boolean) {
     this.fabrics = fabrics;
     const everyone = fabrics.map((fabric) => fabric.addresses);
     for (const [rank, fabric] of fabrics.entries()) fabric.connect(rank, everyone);
     this.sources = fabrics.map((fabric) => fabric.allocate(bytes));
     this.targets = fabrics.map((fabric) => fabric.allocate(bytes));
+    const device = () => ({ source: new HostBuffer(bytes), target: new HostBuffer(bytes) });
+    this.devices = staged ? fabrics.map(device) : [];
     const described = this.targets.map((target) => target.describe());
     this.#remotes = fabrics.map((fabric) => described.map((one) => fabric.remote(one).id));
   }
 
-  static async open(options: { ranks: number; provider: string; channels: number; bytes: number }) {
-    const { ranks, provider, channels, bytes } = options;
+  static async open(options: {
+    ranks: number;
+    provider: string;
+    channels: number;
+    bytes: number;
+    staged?: boolean;
+  }) {
+    const { ranks, provider, channels, bytes, staged = false } = options;
     const fabrics: Fabric[] = [];
     for (let rank = 0; rank < ranks; rank++) fabrics.push(await openFabric({ provider, channels }));
-    return new RanksInProcess(fabrics, bytes);
+    return new RanksInProcess(fabrics, bytes, staged);
   }
 
   /** From here on completions come late and out of order. */
@@ -44,6 +55,7 @@ export class RanksInProcess implements AsyncDisposable {
           source: this.sources[rank]!.region(fabric.port),
           target: this.targets[rank]!.region(fabric.port),
           remotes: this.#remotes[rank]!,
+          ...this.#deviceOf(rank),
           iterations: 1,
           batch: 1,
           timeoutMs: 20_000,
@@ -55,19 +67,33 @@ export class RanksInProcess implements AsyncDisposable {
     );
   }
 
+  #deviceOf(rank: number): Pick<NativeJob, 'device'> {
+    const device = this.devices[rank];
+    return device ? { device: { source: device.source.native, target: device.target.native } } : {};
+  }
+
+  #endsOf(rank: number): { source: HostBuffer; target: HostBuffer } {
+    return this.devices[rank] ?? { source: this.sources[rank]!, target: this.targets[rank]! };
+  }
+
+  /** What must not pass for data is everywhere, also in staging buffers. */
   async fill(traffic: Traffic, seed: number): Promise<void> {
-    for (const [rank, source] of this.sources.entries()) {
+    for (const [rank, staging] of this.sources.entries()) {
+      const { source, target } = this.#endsOf(rank);
+      if (staging !== source) await staging.fill(seed + 2000);
       for (const { sourceOffset: offset, bytes } of traffic.outgoing(rank)) {
         await source.fill(seed + rank, { offset, bytes, position: offset });
       }
-      await this.targets[rank]!.fill(seed + 1000);
+      await this.targets[rank]!.fill(seed + 3000);
+      await target.fill(seed + 1000);
     }
   }
 
   /** How many bytes are not what their sender had. */
   async wrong(traffic: Traffic, seed: number): Promise<number> {
     let wrong = 0;
-    for (const [rank, target] of this.targets.entries()) {
+    for (const rank of this.targets.keys()) {
+      const { target } = this.#endsOf(rank);
       for (const block of traffic.incoming(rank)) {
         const { targetOffset: offset, bytes, sourceOffset: position } = block;
         wrong += (await target.verify(seed + block.source, { offset, bytes, position })).wrong;
@@ -78,5 +104,9 @@ export class RanksInProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const fabric of this.fabrics) await fabric.close();
+    for (const { source, target } of this.devices) {
+      source.close();
+      target.close();
+    }
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import {
   coefficientOfVariation,
   confidenceInterval95,
@@ -74,11 +75,7 @@ describe('the confidence interval', () => {
   });
 
   test('holds the true mean about 95 times in 100', () => {
-    let state = 1;
-    const random = () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return state / 2 ** 32;
-    };
+    const random = seededRandom(1);
     let held = 0;
     for (let trial = 0; trial < 2000; trial++) {
       const [low, high] = confidenceInterval95(Array.from({ length: 60 }, random))!;

@@ -44,7 +44,7 @@ const bareStep = fc.oneof(
     peer: rank,
     local: postSlice,
   }),
-  fc.record({ kind: fc.constant('wait' as const), source: rank, slot, bytes }),
+  fc.record({ kind: fc.constant('wait' as const), source: rank, slot, offset: bytes, bytes }),
   copies,
 );
 

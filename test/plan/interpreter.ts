@@ -1,19 +1,16 @@
-import { chunkCount, type Plan, type PostStep, type Step } from '../../src/plan/plan.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import {
+  type CopyStep,
+  chunkCount,
+  type Plan,
+  type PlanBuffer,
+  type PostStep,
+  type Step,
+} from '../../src/plan/plan.js';
+import { bytesToSend } from './source-bytes.js';
 
-/** Deterministic numbers in [0, 1): the same seed gives the same schedule. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** What rank `rank` has at `offset` of its source buffer: differs by rank and position. */
-export const sourceByte = (rank: number, offset: number): number =>
-  (Math.imul(rank + 1, 0x9e3779b1) ^ Math.imul(offset + 1, 0x85ebca6b)) >>> 24;
+/** What a buffer holds before anything comes into it. */
+const staleByte = 0xee;
 
 interface Chunk {
   readonly step: number;
@@ -24,11 +21,23 @@ interface Chunk {
   delivered: boolean;
 }
 
+interface Copying {
+  readonly step: number;
+  /** What was read, between its start and its end. */
+  taken: Uint8Array | undefined;
+}
+
 interface RankState {
   readonly plan: Plan;
+  readonly buffers: Readonly<Record<PlanBuffer, Uint8Array>>;
+  /** Where the bytes must be in the end: the target, or the device buffer behind it. */
   readonly target: Uint8Array;
-  /** How often each byte of the target was written. */
+  /** How often each byte of `target` was written. */
   readonly writes: Uint32Array;
+  /** Copies that are ready, oldest first, by direction. */
+  readonly copies: { toDevice: Copying[]; fromDevice: Copying[] };
+  /** Steps of this iteration in the order in which they became ready. */
+  ready: number[];
   /** Cumulative over iterations, as the executor counts. */
   readonly arrivals: Map<string, number>;
   /** Per channel, outgoing chunks and posted receives apart. */
@@ -40,9 +49,11 @@ interface RankState {
 
 /**
  * Executes the plans of all ranks as a fabric without any order would: at every turn one thing that
- * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender. Ranks run
- * into the next iteration without waiting for each other. Sends between two ranks on one channel
- * match receives in posting order.
+ * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender; a copy
+ * reads, or has written. Ranks run into the next iteration without waiting for each other. Sends
+ * between two ranks on one channel match receives in posting order; the copies of one direction
+ * follow each other. Where a plan has device buffers, what it sends is new in every iteration, so
+ * that no iteration's bytes pass for another's.
  */
 export class Interpreter {
   readonly ranks: RankState[];
@@ -53,21 +64,34 @@ export class Interpreter {
   readonly #posted = new Map<string, Chunk[]>();
 
   constructor(plans: readonly Plan[], seed: number, iterations: number) {
-    this.#random = randomFrom(seed);
+    this.#random = seededRandom(seed);
     this.#iterations = iterations;
-    this.ranks = plans.map((plan) => ({
-      plan,
-      target: new Uint8Array(plan.targetBytes),
-      writes: new Uint32Array(plan.targetBytes),
-      arrivals: new Map(),
-      inFlight: {
-        out: new Array<number>(plan.channels).fill(0),
-        in: new Array<number>(plan.channels).fill(0),
-      },
-      iteration: 0,
-      issued: plan.steps.map(() => 0),
-      finished: plan.steps.map(() => 0),
-    }));
+    this.ranks = plans.map((plan) => {
+      const staged = plan.steps.some((step) => step.kind === 'copy');
+      const stale = (bytes: number) => new Uint8Array(bytes).fill(staleByte);
+      const buffers = {
+        source: staged ? stale(plan.sourceBytes) : bytesToSend(plan, 0),
+        target: stale(plan.targetBytes),
+        sourceDevice: staged ? bytesToSend(plan, 0) : stale(0),
+        targetDevice: stale(staged ? plan.targetBytes : 0),
+      };
+      return {
+        plan,
+        buffers,
+        target: staged ? buffers.targetDevice : buffers.target,
+        writes: new Uint32Array(plan.targetBytes),
+        copies: { toDevice: [], fromDevice: [] },
+        ready: [],
+        arrivals: new Map(),
+        inFlight: {
+          out: new Array<number>(plan.channels).fill(0),
+          in: new Array<number>(plan.channels).fill(0),
+        },
+        iteration: 0,
+        issued: plan.steps.map(() => 0),
+        finished: plan.steps.map(() => 0),
+      };
+    });
   }
 
   /** Calls `onIteration` whenever a rank ends one; throws when nothing can happen any more. */
@@ -75,7 +99,10 @@ export class Interpreter {
     for (;;) {
       for (const rank of this.ranks) this.#advance(rank, onIteration);
       if (this.ranks.every((rank) => rank.iteration === this.#iterations)) break;
-      const choices = [...this.ranks.flatMap((rank) => this.#posts(rank)), ...this.#progress()];
+      const choices = [
+        ...this.ranks.flatMap((rank) => [...this.#posts(rank), ...this.#copying(rank)]),
+        ...this.#progress(),
+      ];
       if (choices.length === 0) throw new Error('deadlock');
       choices[Math.floor(this.#random() * choices.length)]!();
     }
@@ -85,6 +112,7 @@ export class Interpreter {
   #isDone(rank: RankState, index: number): boolean {
     const step = rank.plan.steps[index]!;
     if (step.after.some((earlier) => !this.#isDone(rank, earlier))) return false;
+    if (step.kind === 'copy') return rank.finished[index] === 1;
     const chunks = chunkCount(bytesOf(step), rank.plan.chunkBytes);
     if (step.kind !== 'wait') return rank.finished[index] === chunks;
     const arrived = rank.arrivals.get(`${step.source}/${step.slot}`) ?? 0;
@@ -93,23 +121,65 @@ export class Interpreter {
 
   #advance(rank: RankState, onIteration: (rank: RankState) => void): void {
     while (rank.iteration < this.#iterations) {
+      this.#makeReady(rank);
       if (!rank.plan.steps.every((_, index) => this.#isDone(rank, index))) return;
       onIteration(rank);
       rank.iteration++;
+      rank.ready = [];
+      rank.buffers.sourceDevice.set(
+        bytesToSend(rank.plan, rank.iteration).subarray(0, rank.buffers.sourceDevice.length),
+      );
       rank.issued = rank.plan.steps.map(() => 0);
       rank.finished = rank.plan.steps.map(() => 0);
     }
   }
 
+  #makeReady(rank: RankState): void {
+    const known = new Set(rank.ready);
+    rank.plan.steps.forEach((step, index) => {
+      if (known.has(index) || step.after.some((earlier) => !this.#isDone(rank, earlier))) return;
+      rank.ready.push(index);
+      if (step.kind === 'copy') rank.copies[wayOf(step)].push({ step: index, taken: undefined });
+    });
+  }
+
   #posts(rank: RankState): (() => void)[] {
     if (rank.iteration === this.#iterations) return [];
     const { steps, chunkBytes, window } = rank.plan;
-    return steps.flatMap((post, step) => {
+    const queues = new Set<string>();
+    return rank.ready.flatMap((step) => {
+      const post = steps[step]!;
       if (post.kind !== 'post') return [];
       if (rank.issued[step] === chunkCount(post.local.bytes, chunkBytes)) return [];
+      // Writes may be posted in any order; a message only when those before it are.
+      const queue =
+        post.op === 'write' ? `write ${step}` : `${post.op} ${post.peer} ${post.channel}`;
+      if (queues.has(queue)) return [];
+      queues.add(queue);
       if (rank.inFlight[sideOf(post)][post.channel]! >= window) return [];
-      if (post.after.some((earlier) => !this.#isDone(rank, earlier))) return [];
       return [() => this.#issue(rank, post, step)];
+    });
+  }
+
+  #copying(rank: RankState): (() => void)[] {
+    return Object.values(rank.copies).flatMap((queue) => {
+      const [copying] = queue;
+      if (copying === undefined) return [];
+      const { from, to } = rank.plan.steps[copying.step] as CopyStep;
+      if (copying.taken === undefined) {
+        const read = () => {
+          copying.taken = rank.buffers[from.buffer].slice(from.offset, from.offset + from.bytes);
+        };
+        return [read];
+      }
+      const { taken } = copying;
+      const write = () => {
+        rank.buffers[to.buffer].set(taken, to.offset);
+        if (to.buffer === 'targetDevice') countWrites(rank, to.offset, to.bytes);
+        rank.finished[copying.step]!++;
+        queue.shift();
+      };
+      return [write];
     });
   }
 
@@ -182,11 +252,17 @@ function queue(queues: Map<string, Chunk[]>, pair: string): Chunk[] {
 }
 
 function land(to: RankState, at: number, from: RankState, fromAt: number, bytes: number): void {
-  if (at + bytes > to.target.length) throw new Error('a chunk ends outside the target buffer');
+  if (at + bytes > to.buffers.target.length)
+    throw new Error('a chunk ends outside the target buffer');
   if (fromAt + bytes > from.plan.sourceBytes)
     throw new Error('a chunk ends outside the source buffer');
-  for (let i = 0; i < bytes; i++) {
-    to.target[at + i] = sourceByte(from.plan.rank, fromAt + i);
-    to.writes[at + i]!++;
-  }
+  to.buffers.target.set(from.buffers.source.subarray(fromAt, fromAt + bytes), at);
+  if (to.target === to.buffers.target) countWrites(to, at, bytes);
 }
+
+function countWrites(rank: RankState, at: number, bytes: number): void {
+  for (let i = at; i < at + bytes; i++) rank.writes[i]!++;
+}
+
+const wayOf = ({ to }: CopyStep): 'toDevice' | 'fromDevice' =>
+  to.buffer === 'targetDevice' ? 'toDevice' : 'fromDevice';

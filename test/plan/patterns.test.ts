@@ -164,6 +164,7 @@ describe('all-to-all by a matrix', () => {
       kind: 'wait',
       source: 2,
       slot: 0,
+      offset: allToAllMatrixTraffic({ matrix }).incoming(0)[0]!.targetOffset,
       bytes: 0,
       after: [],
     });

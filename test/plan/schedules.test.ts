@@ -6,7 +6,8 @@ import { strategies } from '../../src/plan/strategies.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
-import { Interpreter, sourceByte } from './interpreter.js';
+import { Interpreter } from './interpreter.js';
+import { sourceByte } from './source-bytes.js';
 
 const iterations = 3;
 

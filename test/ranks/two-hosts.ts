@@ -14,6 +14,15 @@ export function whyNoHosts(): string | undefined {
   }
 }
 
+/** The kernel tells of a carrier a moment after there is one; until then the interface does not count as running. */
+function waitForCarrier(space: string): void {
+  for (let look = 0; look < 500; look++) {
+    if (String(ip('-n', space, '-o', 'link', 'show', 'cable')).includes('state UP')) return;
+    execFileSync('sleep', ['0.02']);
+  }
+  throw new Error(`the cable of ${space} has no carrier`);
+}
+
 /**
  * Two hosts on one machine: network namespaces with host names of their own, joined by one cable.
  * `inside` gives the words to put before a command so that it runs on a host.
@@ -36,6 +45,7 @@ export class TwoHosts {
       ip('-n', space, 'address', 'add', `${this.addresses6[i]}/64`, 'dev', 'cable', 'nodad');
       for (const link of ['cable', 'lo']) ip('-n', space, 'link', 'set', link, 'up');
     }
+    for (const space of this.#spaces) waitForCarrier(space);
   }
 
   inside(host: 0 | 1): string[] {

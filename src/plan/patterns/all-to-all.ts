@@ -18,6 +18,8 @@ export interface AllToAllTraffic {
 export interface AllToAllMatrixTraffic {
   /** `matrix[i][j]` bytes go from rank i to rank j. */
   readonly matrix: readonly (readonly number[])[];
+  /** Blocks follow each other without gaps, as in one tensor. Default: each begins a cache line. */
+  readonly packed?: boolean;
 }
 
 /**
@@ -41,11 +43,11 @@ export function allToAllTraffic({ world, bytes }: AllToAllTraffic): Traffic {
 }
 
 /**
- * As `allToAllTraffic`, with blocks of their own sizes packed one after the other, each on a cache
- * line of its own. A pair with no bytes still exchanges one empty message: arrivals stay uniform,
+ * As `allToAllTraffic`, with blocks of their own sizes one after the other, each on a cache
+ * line of its own unless they are packed. A pair with no bytes still exchanges one empty message: arrivals stay uniform,
  * and the peer learns that there is nothing more.
  */
-export function allToAllMatrixTraffic({ matrix }: AllToAllMatrixTraffic): Traffic {
+export function allToAllMatrixTraffic({ matrix, packed }: AllToAllMatrixTraffic): Traffic {
   const world = matrix.length;
   checkWorld(world);
   for (const [i, row] of matrix.entries()) {
@@ -53,7 +55,8 @@ export function allToAllMatrixTraffic({ matrix }: AllToAllMatrixTraffic): Traffi
       throw new TypeError(`row ${i} of the matrix has ${row.length} columns`);
     for (const bytes of row) checkBytes(`row ${i}`, bytes);
   }
-  const strideBetween = (i: number, j: number) => blockStride(matrix[i]![j]!);
+  const strideBetween = (i: number, j: number) =>
+    packed ? matrix[i]![j]! : blockStride(matrix[i]![j]!);
   // Rows of `world + 1` running sums; the last one of a row is the size of the buffer.
   const sums = (strideAt: (rank: number, k: number) => number): Float64Array => {
     const all = new Float64Array(world * (world + 1));

@@ -1,4 +1,6 @@
+import { mergeRepeats } from '../repeats.js';
 import type { Run } from '../schema.js';
+import { formatBackends, hasBackends } from './backends.js';
 import { formatCsv } from './csv.js';
 import { formatJson } from './json.js';
 import { formatMarkdown } from './markdown.js';
@@ -12,13 +14,15 @@ export type Format = (typeof formats)[number];
 export interface FormatOptions extends TableOptions, NcclOptions {}
 
 const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
-  table: formatTable,
+  table: (run, options) =>
+    hasBackends(run) ? formatBackends(run, options) : formatTable(run, options),
   markdown: formatMarkdown,
   csv: formatCsv,
   json: formatJson,
   nccl: formatNccl,
 };
 
+/** JSON has the rows of every repeat; what people read has one row for all of them. */
 export function formatRun(run: Run, format: Format, options: FormatOptions = {}): string {
-  return writers[format](run, options);
+  return writers[format](format === 'json' ? run : mergeRepeats(run), options);
 }

@@ -1,6 +1,7 @@
 import type { Run } from '../schema.js';
 import { gridOf } from './grid.js';
 import { describeRun, markOf, notesOf } from './notes.js';
+import { escapedMarkdown, markdownTable } from './plain-table.js';
 
 /** The reference's Markdown table; its first figure is headed by the column's name. */
 export function formatMarkdown(run: Run): string {
@@ -8,7 +9,7 @@ export function formatMarkdown(run: Run): string {
   const heads = ['Size', 'Count'];
   for (const column of columns) {
     figures.forEach((figure, i) => {
-      heads.push(i === 0 ? escaped(`${column} (${figure.longTitle})`) : figure.longTitle);
+      heads.push(i === 0 ? escapedMarkdown(`${column} (${figure.longTitle})`) : figure.longTitle);
     });
   }
   const body = lines.map(({ size, count, cells }) => [
@@ -17,22 +18,11 @@ export function formatMarkdown(run: Run): string {
     ...cells.flatMap((row) =>
       figures.map((figure, i) => {
         if (row === undefined) return '';
-        return figure.text(row) + (i === 0 ? escaped(markOf(row)) : '');
+        return figure.text(row) + (i === 0 ? escapedMarkdown(markOf(row)) : '');
       }),
     ),
   ]);
-  const widths = heads.map((head, i) =>
-    Math.max(head.length, ...body.map((line) => line[i]!.length)),
-  );
-  const written = (cells: readonly string[]) =>
-    `| ${cells.map((cell, i) => cell.padStart(widths[i]!)).join(' | ')} |`;
-  const rule = `|${widths.map((width) => `${'-'.repeat(width + 1)}:`).join('|')}|`;
-  const table = columns.length === 0 ? [] : [written(heads), rule, ...body.map(written), ''];
-  const notes = notesOf(run).map(({ text }) => `- ${escaped(text)}`);
-  return `${[`**${escaped(describeRun(run))}**`, '', ...table, ...notes].join('\n')}\n`;
-}
-
-/** Text that Markdown takes for text, on one line. */
-function escaped(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_|<>~[\]]/g, '\\$&');
+  const table = columns.length === 0 ? [] : [...markdownTable({ heads, lines: body }), ''];
+  const notes = notesOf(run).map(({ text }) => `- ${escapedMarkdown(text)}`);
+  return `${[`**${escapedMarkdown(describeRun(run))}**`, '', ...table, ...notes].join('\n')}\n`;
 }

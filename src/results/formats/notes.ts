@@ -21,14 +21,15 @@ export function markOf(row: Row): string {
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
   const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const library = fabric.version === null ? '' : `libfabric ${fabric.version}`;
-  const provider = fabric.provider ?? 'no fabric';
+  const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
+  if (fabric.provider === null) return [benchmark, ranks].join(separator);
+  const library = fabric.version === null ? '' : ` (libfabric ${fabric.version})`;
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
   return [
     benchmark,
-    library === '' ? provider : `${provider} (${library})`,
-    `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+    `${fabric.provider}${library}`,
+    ranks,
     `${plural(fabric.channels.length, 'channel')}${rate}`,
   ].join(separator);
 }
@@ -38,7 +39,7 @@ export function notesOf(run: Run): Note[] {
   return [
     ...failures(run),
     ...marks(run),
-    ...stagedColumns(run),
+    ...deviceColumns(run),
     ...unlocked(run),
     ...smallWindow(run),
     ...skipped(run),
@@ -75,12 +76,24 @@ function marks(run: Run): Note[] {
   return notes;
 }
 
-function stagedColumns(run: Run): Note[] {
-  const columns = new Set(
-    run.rows.filter((r) => r.labels.memory === 'staged').map((r) => r.column),
-  );
-  if (columns.size === 0) return [];
-  return [{ kind: 'plain', text: `staged through pinned memory: ${[...columns].join(', ')}` }];
+/** DMA columns, by the way their bytes went. */
+function deviceColumns(run: Run): Note[] {
+  const byWay = new Map<string, Set<string>>();
+  for (const { labels, column } of run.rows) {
+    const way = wayOf(labels);
+    if (way !== undefined) byWay.set(way, (byWay.get(way) ?? new Set()).add(column));
+  }
+  return [...byWay].map(([way, columns]) => ({
+    kind: 'plain',
+    text: `${way}: ${[...columns].join(', ')}`,
+  }));
+}
+
+function wayOf({ memory, stagedBecause }: Row['labels']): string | undefined {
+  if (memory === 'direct') return 'direct from GPU memory to GPU memory';
+  if (memory !== 'staged') return undefined;
+  const why = stagedBecause === undefined ? '' : ` because ${stagedBecause}`;
+  return `staged through pinned memory${why}`;
 }
 
 function unlocked(run: Run): Note[] {

@@ -1,0 +1,54 @@
+#pragma once
+/* The one interface between Weft and a library it is compared with. Each shim of this folder is a shared library that
+ * exports `weft_peer`; the addon opens it at run time. All calls on a peer come from one thread, in this order: open,
+ * address, connect, exchange (any number of times), close. A call that fails writes its reason into `error`. */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEFT_PEER_INTERFACE 1
+#define WEFT_PEER_ERROR_BYTES 1024
+
+typedef struct weft_peer_setup {
+  int rank, size, localRank;
+  /* The interface to use, or empty for the library's own choice. */
+  const char* networkInterface;
+  uint64_t timeoutMs;
+  /* Of the two buffers that exchanges will name. */
+  uint64_t sourceBytes, targetBytes;
+  uint32_t elementBytes;
+} weft_peer_setup;
+
+/* One exchange. Blocks lie one after the other, in the order of ranks, a rank's own block among them. */
+typedef struct weft_peer_blocks {
+  const void* source;
+  void* target;
+  const uint64_t* sendBytes;    /* by target rank */
+  const uint64_t* receiveBytes; /* by source rank */
+  /* Every block of every rank has the same size. The same on all ranks: it decides which collective is called. */
+  int uniform;
+} weft_peer_blocks;
+
+typedef struct weft_peer_table {
+  uint32_t interfaceVersion;
+  /* The library and its version; may be asked before anything else. */
+  void (*version)(char* text, size_t capacity);
+  /* Null when it fails. */
+  void* (*open)(const weft_peer_setup* setup, char* error);
+  /* What the other ranks need to reach this one; lives as long as the peer. May be empty. */
+  void (*address)(void* peer, const char** bytes, size_t* length);
+  /* With every rank's address. 0, or -1 when it fails. */
+  int (*connect)(void* peer, const char* const* addresses, const size_t* lengths, char* error);
+  /* All ranks meet, then exchange, then meet again; only the exchange is timed. 0, or -1 when it fails. */
+  int (*exchange)(void* peer, const weft_peer_blocks* blocks, double* nanoseconds, char* error);
+  void (*close)(void* peer);
+} weft_peer_table;
+
+typedef const weft_peer_table* (*weft_peer_entry)(void);
+
+#ifdef __cplusplus
+}
+#endif

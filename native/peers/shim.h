@@ -1,0 +1,37 @@
+#pragma once
+// What the shims share.
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <string>
+
+#include "peer.h"
+
+#define WEFT_PEER_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace weft::peers {
+
+inline double nanosecondsNow() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+inline void say(char* error, const std::string& text) {
+  std::snprintf(error, WEFT_PEER_ERROR_BYTES, "%s", text.c_str());
+}
+
+/// No exception leaves a shim: what `body` throws becomes the error, and `otherwise` is returned.
+template <typename Body, typename Result>
+Result guarded(char* error, Result otherwise, Body&& body) {
+  try {
+    return body();
+  } catch (const std::exception& caught) {
+    say(error, caught.what());
+  } catch (...) {
+    say(error, "an unknown exception");
+  }
+  return otherwise;
+}
+
+}  // namespace weft::peers

@@ -1,0 +1,2 @@
+export function packagesFor(root: string, asked: readonly string[]): string[];
+export function importedPackages(folder: string): string[];

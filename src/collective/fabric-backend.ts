@@ -1,0 +1,109 @@
+import { openSession, pacingFor, type Session } from '../bench/session.js';
+import type { FabricSettings } from '../bench/settings.js';
+import { isWeftError } from '../errors.js';
+import { loadLibrary } from '../fabric/library.js';
+import { addon } from '../native/addon.js';
+import type { Plan } from '../plan/plan.js';
+import { multi } from '../plan/strategies.js';
+import { writePlan } from '../plan/write-plan.js';
+import { chooseFabric } from '../world/choose-fabric.js';
+import type { World } from '../world/world.js';
+import { type Backend, together, Unavailable } from './backend.js';
+import type { Tensors } from './contents.js';
+import type { Exchange } from './exchange.js';
+
+/** Weft's own engine: a plan over libfabric. It brings the tensors, which must be registered with the fabric. */
+export class FabricBackend implements Backend {
+  readonly id = 'fabric';
+  readonly session: Session;
+  readonly #exchange: Exchange;
+  readonly #plan: Plan;
+
+  private constructor(session: Session, exchange: Exchange, settings: FabricSettings) {
+    const { world, fabric } = session;
+    this.session = session;
+    this.#exchange = exchange;
+    this.#plan = writePlan(exchange.traffic(), {
+      rank: world.rank,
+      channels: fabric.channels.length,
+      strategy: multi,
+      ...pacingFor(fabric, settings, world.size),
+    });
+  }
+
+  static async open(
+    world: World,
+    exchange: Exchange,
+    settings: FabricSettings,
+    interfaces: readonly string[],
+  ): Promise<FabricBackend> {
+    await together(world, 'fabric open', requireLibrary);
+    const session = await openSession(world, await onInterfaces(world, settings, interfaces));
+    try {
+      await session.engine.prepare({
+        sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
+        targetBytes: Math.max(leastBytes, exchange.targetBytes(world.rank)),
+      });
+      return new FabricBackend(session, exchange, settings);
+    } catch (error) {
+      await session[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get version(): string {
+    const { fabric } = this.session;
+    return `libfabric ${fabric.library.version} (${fabric.provider})`;
+  }
+
+  get tensors(): Tensors {
+    return { input: this.session.engine.source, output: this.session.engine.target };
+  }
+
+  /**
+   * The copy of the rank's own block comes first and counts: it does not overlap with the exchange. All ranks copy at
+   * the same time, as they would inside it.
+   */
+  async exchange(): Promise<number> {
+    await this.session.world.barrier('own blocks');
+    const copied = await this.#copyOwn();
+    const [nanoseconds] = await this.session.engine.run(this.#plan, { iterations: 1 });
+    return copied + nanoseconds!;
+  }
+
+  async close(): Promise<void> {
+    await this.session[Symbol.asyncDispose]();
+  }
+
+  async #copyOwn(): Promise<number> {
+    const { rank } = this.session.world;
+    const own = this.#exchange.incoming(rank)[rank]!;
+    if (own.bytes === 0) return 0;
+    const { input, output } = this.tensors;
+    return addon().copyBlock(input.native, output.native, own.sourceOffset, own.offset, own.bytes);
+  }
+}
+
+/** A rank that sends or receives nothing has buffers all the same. */
+const leastBytes = 64;
+
+function requireLibrary(): void {
+  try {
+    loadLibrary();
+  } catch (error) {
+    if (!isWeftError(error)) throw error;
+    throw new Unavailable(`${error.message}. ${error.hint ?? ''}`.trim());
+  }
+}
+
+/** `--iface` is about sockets: where the fabric is made of those, it names the NICs, too. */
+async function onInterfaces(
+  world: World,
+  settings: FabricSettings,
+  interfaces: readonly string[],
+): Promise<FabricSettings> {
+  if (settings.nics || interfaces.length === 0) return settings;
+  const { provider } = await chooseFabric(world, { ...settings, nics: interfaces });
+  const sockets = provider !== undefined && /^(tcp|net|sockets|udp)\b/.test(provider);
+  return sockets ? { ...settings, provider, nics: interfaces } : settings;
+}

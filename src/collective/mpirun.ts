@@ -1,0 +1,73 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomToken } from '../world/index.js';
+import { type MpiName, mpiTitle } from './mpi.js';
+import { hasShim } from './shims.js';
+
+/** A launcher of an MPI that can run here. */
+export interface MpiLauncher {
+  readonly mpi: MpiName;
+  readonly command: string;
+}
+
+const candidates: readonly (MpiLauncher & { readonly says: RegExp })[] = [
+  { mpi: 'openmpi', command: 'mpirun.openmpi', says: /Open MPI|OpenRTE/ },
+  { mpi: 'openmpi', command: 'mpirun', says: /Open MPI|OpenRTE/ },
+  { mpi: 'mpich', command: 'mpiexec.hydra', says: /HYDRA/ },
+];
+
+/** The first MPI that is installed and has its shim; undefined where there is none. */
+export function findMpi(): MpiLauncher | undefined {
+  return candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
+}
+
+function versionOf(command: string): string {
+  try {
+    return execFileSync(command, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+  } catch {
+    return '';
+  }
+}
+
+export interface MpiStart {
+  readonly ranks: number;
+  readonly pin: 'auto' | 'none';
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** More ranks than cores are allowed, as with local ranks; so is root, whom we do not judge. */
+function launcherArgs({ mpi }: MpiLauncher, { ranks, pin }: MpiStart): string[] {
+  if (mpi === 'mpich') {
+    return ['-n', String(ranks), ...(pin === 'none' ? ['-bind-to', 'none'] : [])];
+  }
+  const asRoot = process.getuid?.() === 0 ? ['--allow-run-as-root'] : [];
+  const bind = pin === 'none' ? ['--bind-to', 'none'] : [];
+  // Quiet: a rank that fails has said why, and mpirun's banner would bury it.
+  return [...asRoot, '--oversubscribe', '--quiet', ...bind, '-n', String(ranks)];
+}
+
+export const describeStart = ({ mpi, command }: MpiLauncher, { ranks }: MpiStart): string =>
+  `mpi is in the list: ${ranks} ranks are started by ${mpiTitle[mpi]}’s ${command}`;
+
+/** Starts the whole job by MPI's launcher; resolves with its exit code, 1 where a signal ended it. */
+export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<number> {
+  const args = [...launcherArgs(launcher, start), start.command, ...start.args];
+  const child = spawn(launcher.command, args, {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken(),
+      // mpirun gives its ranks a terminal of its own making: what is not for a terminal gets no colour.
+      ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
+    },
+  });
+  const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+  process.on('SIGINT', pass).on('SIGTERM', pass);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      resolve(code ?? 1);
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Unavailable } from './backend.js';
+
+export type ShimName = 'gloo' | 'openmpi' | 'mpich';
+
+/** Where set-up builds a shim of native/peers/. */
+export const shimPath = (name: ShimName): string =>
+  fileURLToPath(new URL(`../../build/peers/${name}.so`, import.meta.url));
+
+export const hasShim = (name: ShimName): boolean => existsSync(shimPath(name));
+
+const packages: Record<ShimName, string> = {
+  gloo: 'libgloo-dev',
+  openmpi: 'openmpi-bin libopenmpi-dev',
+  mpich: 'mpich libmpich-dev',
+};
+
+/** What makes a shim: Debian's and Ubuntu's package, and set-up. */
+export const howToBuild = (name: ShimName): string =>
+  `apt-get install ${packages[name]}, then npm run setup bench`;
+
+/** The path of a shim that is there. */
+export function requireShim(name: ShimName, title: string): string {
+  if (hasShim(name)) return shimPath(name);
+  throw new Unavailable(`${title} is not set up here: ${howToBuild(name)}`);
+}

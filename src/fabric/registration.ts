@@ -1,0 +1,56 @@
+import { WeftError } from '../errors.js';
+import type { NativeSpan } from '../native/addon.js';
+import { calling } from './faults.js';
+import type { PromisePort } from './port.js';
+
+/** What a peer must know to write into a region; plain data, made to be sent. One entry per channel. */
+export interface RegionDescription {
+  readonly bytes: number;
+  readonly addresses: readonly string[];
+  readonly keys: readonly string[];
+}
+
+/** How memory is to be registered with every channel of a fabric. */
+export interface RegistrationParts {
+  readonly port: PromisePort;
+  readonly keys: readonly bigint[];
+  /** Where peers find the start of the region, by channel. */
+  readonly bases: (address: bigint) => bigint[];
+}
+
+/** Memory of this rank as its fabric knows it; of the host or of a GPU. The buffer that has it owns it. */
+export class Registration {
+  readonly description: RegionDescription;
+  readonly #port: PromisePort;
+  readonly #id: number;
+
+  constructor(
+    parts: RegistrationParts,
+    memory: { native: NativeSpan; address: bigint; bytes: number; dmabuf?: number },
+  ) {
+    this.#port = parts.port;
+    const { id, keys } = calling(() =>
+      parts.port.native.addRegion(memory.native, parts.keys, memory.dmabuf),
+    );
+    this.#id = id;
+    this.description = {
+      bytes: memory.bytes,
+      addresses: parts.bases(memory.address).map(String),
+      keys: keys.map(String),
+    };
+  }
+
+  /** The number by which one fabric alone knows it. */
+  idFor(port: PromisePort): number {
+    if (port !== this.#port) throw new TypeError('the buffer belongs to another fabric');
+    return this.#id;
+  }
+
+  /** Refuses with BUSY while an operation uses it. */
+  remove(): void {
+    if (calling(() => this.#port.native.removeRegion(this.#id))) return;
+    throw new WeftError('BUSY', 'the buffer is in use by a transfer under way', {
+      hint: 'Await the transfers first, or close the fabric, which ends them.',
+    });
+  }
+}

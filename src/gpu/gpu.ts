@@ -1,0 +1,116 @@
+import { WeftError } from '../errors.js';
+import { addon, type NativeGpu } from '../native/addon.js';
+import { DeviceBuffer } from './device-buffer.js';
+import { type CudaDriver, loadDriver, tryDriver } from './driver.js';
+import { callingGpu } from './faults.js';
+
+/** A GPU of this machine, as its driver describes it. */
+export interface GpuDescription {
+  /** CUDA's number: CUDA_VISIBLE_DEVICES decides what it counts. */
+  readonly index: number;
+  readonly name: string;
+  /** As sysfs writes it: 0000:19:00.0 */
+  readonly pci: string;
+  /** 9.0 for Hopper. */
+  readonly computeCapability: string;
+  readonly memoryBytes: number;
+  readonly multiprocessors: number;
+  readonly l2CacheBytes: number;
+  readonly copyEngines: number;
+  readonly driverVersion: string;
+  /** Its memory can be handed to a NIC as a DMABUF. */
+  readonly dmabuf: boolean;
+  /** Its memory can be opened by another process of this host. */
+  readonly ipc: boolean;
+  readonly gpuDirectRdma: boolean;
+  readonly unifiedAddressing: boolean;
+  /** Atomics of the GPU on host memory are atomic for the CPU too. */
+  readonly hostNativeAtomics: boolean;
+  /** Indices of the GPUs whose memory this one can reach by itself. */
+  readonly peers: readonly number[];
+}
+
+export type GpuAvailability =
+  | { readonly gpus: readonly GpuDescription[]; readonly driver: CudaDriver }
+  | { readonly gpus: readonly []; readonly reason: WeftError };
+
+/** The GPUs, or the reason why there are none. Throws nothing that a machine without a GPU could cause. */
+export function gpuAvailability(): GpuAvailability {
+  const opened = tryDriver();
+  if ('reason' in opened) return { gpus: [], reason: opened.reason };
+  const { driver } = opened;
+  if (driver.gpus > 0) return { gpus: listGpus(), driver };
+  const reason = new WeftError('NO_GPU', 'CUDA’s driver sees no GPU', {
+    hint: 'Does `nvidia-smi` list one? Is CUDA_VISIBLE_DEVICES empty?',
+  });
+  return { gpus: [], reason };
+}
+
+/** Every GPU that CUDA shows this process. Throws NO_GPU or GPU_DRIVER_TOO_OLD where there is no driver. */
+export function listGpus(): GpuDescription[] {
+  const driver = loadDriver();
+  return Array.from({ length: driver.gpus }, (_, index) =>
+    gpuDescription(
+      callingGpu(() => addon().describeGpu(index)),
+      driver.version,
+    ),
+  );
+}
+
+export function gpuDescription(native: NativeGpu, driverVersion: string): GpuDescription {
+  const { capabilityMajor, capabilityMinor, pci, ...rest } = native;
+  return {
+    ...rest,
+    pci: pci.toLowerCase(),
+    computeCapability: `${capabilityMajor}.${capabilityMinor}`,
+    driverVersion,
+  };
+}
+
+/** A GPU in use by this process: its context exists until the process ends. */
+export class Gpu {
+  readonly description: GpuDescription;
+
+  constructor(description: GpuDescription) {
+    this.description = description;
+    callingGpu(() => addon().retainGpu(description.index));
+  }
+
+  get index(): number {
+    return this.description.index;
+  }
+
+  /** Zeroed memory on this GPU. Who allocates closes. */
+  allocate(bytes: number): DeviceBuffer {
+    return new DeviceBuffer(this.index, bytes);
+  }
+
+  freeBytes(): number {
+    return callingGpu(() => addon().freeGpuBytes(this.index));
+  }
+}
+
+/** Opens a GPU by its index or its PCI address (with or without the domain). */
+export function openGpu(which: number | string = 0): Gpu {
+  const availability = gpuAvailability();
+  if ('reason' in availability) throw availability.reason;
+  const { gpus } = availability;
+  const wanted = typeof which === 'string' ? normalisePci(which) : undefined;
+  const found = gpus.find(({ index, pci }) =>
+    wanted === undefined ? index === which : pci === wanted,
+  );
+  if (found) return new Gpu(found);
+  const there = gpus.map(({ index, pci }) => `${index} (${pci})`).join(', ');
+  throw new WeftError('NO_GPU', `there is no GPU ${which}`, { hint: `There are: ${there}.` });
+}
+
+export function normalisePci(address: string): string {
+  const parts = /^(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$/i.exec(address.trim());
+  if (!parts) {
+    throw new WeftError('BAD_USAGE', `${address} is no GPU: an index or a PCI address is`, {
+      hint: 'Write 0, or 0000:19:00.0 as `weft info` shows it.',
+    });
+  }
+  const [, domain = '0000', bus, device, fn] = parts;
+  return `${domain.slice(-4)}:${bus}:${device}.${fn}`.toLowerCase();
+}

@@ -1,0 +1,176 @@
+import { WeftError } from '../errors.js';
+import { isWait, isWrite, maxSlot, type Plan, type PlanBuffer, type Step } from './plan.js';
+import { type Piece, pieceAlignment } from './strategies.js';
+import { checkCount } from './traffic.js';
+
+/** A step is cut into at most so many pieces, so that the slots of a long transfer stay few. */
+export const mostStagedPieces = 64;
+/** Where a target tells a source that all it wrote lies in device memory; the slots of data follow. */
+const acknowledgementSlot = 0;
+const firstDataSlot = 1;
+
+const ceilTo = (value: number, unit: number): number => Math.ceil(value / unit) * unit;
+
+/**
+ * Cuts a write of `bytes`. Both sides know its length and derive the same pieces, each on a cache line of its own;
+ * only an empty write has an empty piece.
+ */
+export function stagedPieces(bytes: number, pieceBytes: number): Piece[] {
+  return cut(bytes, ceilTo(Math.max(pieceBytes, bytes / mostStagedPieces), pieceAlignment));
+}
+
+function cut(bytes: number, each: number): Piece[] {
+  return Array.from({ length: Math.max(1, Math.ceil(bytes / each)) }, (_, i) => ({
+    offset: i * each,
+    bytes: Math.min(each, bytes - i * each),
+  }));
+}
+
+/**
+ * The same transfers between device buffers that the fabric cannot reach: each piece is copied from `sourceDevice`
+ * to `source` before it is posted, and from `target` to `targetDevice` when it has arrived, so that copies in both
+ * directions run beside the transfer of other pieces. Staging buffers are as large as what they stage: no piece
+ * waits for another's place.
+ *
+ * A write counts when the target's device memory has it, which no provider can know: the target acknowledges all
+ * writes of a source with one empty write, and the source waits for it. That also keeps a fast source from writing
+ * into a staging buffer whose last iteration is still being copied.
+ */
+export function stagedPlan(plan: Plan, pieceBytes: number): Plan {
+  checkCount('pieceBytes', pieceBytes);
+  const staging = new Staging(plan, pieceBytes);
+  for (const group of groupsOf(plan.steps)) staging.add(group);
+  staging.acknowledge();
+  return { ...plan, steps: staging.steps };
+}
+
+/** Steps in a row that come after the same steps. */
+interface Group {
+  readonly after: readonly number[];
+  readonly indices: number[];
+}
+
+function groupsOf(steps: readonly Step[]): Group[] {
+  const groups: Group[] = [];
+  steps.forEach(({ after }, index) => {
+    const last = groups.at(-1);
+    if (last !== undefined && String(last.after) === String(after)) last.indices.push(index);
+    else groups.push({ after, indices: [index] });
+  });
+  return groups;
+}
+
+class Staging {
+  readonly steps: Step[] = [];
+  readonly #plan: Plan;
+  readonly #pieceBytes: number;
+  /** By step of the plan: the steps after which its bytes are where they should be. */
+  readonly #ends: number[][];
+
+  constructor(plan: Plan, pieceBytes: number) {
+    this.#plan = plan;
+    this.#pieceBytes = pieceBytes;
+    this.#ends = plan.steps.map(() => []);
+  }
+
+  /** The first piece of every transfer, then the second of each: no peer waits for another's whole transfer. */
+  add({ after, indices }: Group): void {
+    const before = [...new Set(after.flatMap((index) => this.#ends[index]!))];
+    const pieces = indices.map((index) => this.#piecesOf(this.#plan.steps[index]!));
+    const rounds = Math.max(...pieces.map((list) => list.length));
+    for (let round = 0; round < rounds; round++) {
+      indices.forEach((index, i) => {
+        const piece = pieces[i]![round];
+        if (piece === undefined) return;
+        this.#addPiece(this.#plan.steps[index]!, piece, round, before);
+        this.#ends[index]!.push(this.steps.length - 1);
+      });
+    }
+  }
+
+  /** Messages match by their order, which the chunks of several steps would not keep: a piece is one chunk. */
+  #piecesOf(step: Step): Piece[] {
+    if (step.kind === 'copy') throw new TypeError('the plan is staged already');
+    if (step.kind === 'wait') return stagedPieces(step.bytes, this.#pieceBytes);
+    const { bytes } = step.local;
+    if (step.op === 'write') return stagedPieces(bytes, this.#pieceBytes);
+    const each = ceilTo(Math.max(this.#pieceBytes, bytes / mostStagedPieces), pieceAlignment);
+    return cut(bytes, Math.min(each, this.#plan.chunkBytes));
+  }
+
+  #addPiece(step: Step, piece: Piece, round: number, after: readonly number[]): void {
+    if (step.kind === 'copy') return;
+    if (step.kind === 'wait') {
+      const offset = step.offset + piece.offset;
+      const { bytes } = piece;
+      this.#push({ ...step, slot: slotOf(step.slot, round), offset, bytes, after });
+      this.#copy('target', 'targetDevice', offset, bytes, [this.steps.length - 1]);
+      return;
+    }
+    const offset = step.local.offset + piece.offset;
+    const local = { buffer: step.local.buffer, offset, bytes: piece.bytes };
+    if (step.op === 'recv') {
+      this.#push({ ...step, local, after });
+      this.#copy('target', 'targetDevice', offset, piece.bytes, [this.steps.length - 1]);
+      return;
+    }
+    const ready = this.#copy('sourceDevice', 'source', offset, piece.bytes, after);
+    if (step.op === 'send') this.#push({ ...step, local, after: ready });
+    else {
+      const remote = { offset: step.remote.offset + piece.offset };
+      this.#push({ ...step, local, remote, slot: slotOf(step.slot, round), after: ready });
+    }
+  }
+
+  /** Returns the steps after which the bytes are there: an empty piece needs no copy. */
+  #copy(
+    from: PlanBuffer,
+    to: PlanBuffer,
+    offset: number,
+    bytes: number,
+    after: readonly number[],
+  ): readonly number[] {
+    if (bytes === 0) return after;
+    const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
+    this.#push({ kind: 'copy', from: slice(from), to: slice(to), after });
+    return [this.steps.length - 1];
+  }
+
+  #push(step: Step): void {
+    this.steps.push(step);
+  }
+
+  /** To every source of writes when all of them are copied; from every target of writes. */
+  acknowledge(): void {
+    const { rank, channels, steps } = this.#plan;
+    const copiedFrom = new Map<number, number[]>();
+    const targets = new Set<number>();
+    steps.forEach((step, index) => {
+      if (isWait(step)) {
+        const { source } = step;
+        copiedFrom.set(source, [...(copiedFrom.get(source) ?? []), ...this.#ends[index]!]);
+      } else if (isWrite(step)) targets.add(step.peer);
+    });
+    for (const [peer, after] of copiedFrom) {
+      const local = { buffer: 'source', offset: 0, bytes: 0 } as const;
+      const channel = (rank + peer) % channels;
+      const remote = { offset: 0 };
+      const slot = acknowledgementSlot;
+      this.#push({ kind: 'post', op: 'write', channel, peer, local, remote, slot, after });
+    }
+    for (const source of targets) {
+      const slot = acknowledgementSlot;
+      this.#push({ kind: 'wait', source, slot, offset: 0, bytes: 0, after: [] });
+    }
+  }
+}
+
+function slotOf(slot: number, round: number): number {
+  const most = Math.floor((maxSlot + 1 - firstDataSlot) / mostStagedPieces);
+  if (slot < most) return firstDataSlot + slot * mostStagedPieces + round;
+  throw new WeftError(
+    'BAD_USAGE',
+    `more than ${most} transfers to one peer do not fit the immediate when they are staged`,
+    { hint: `Use at most ${most} buffers × channels per peer in DMA columns.` },
+  );
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+const count = z.int().nonnegative();
+
+/** Which way: what leaves the place named, what comes to it, or both. Of a pair: from → to only, or both ways. */
+export const directionSchema = z.enum(['out', 'in', 'both']);
+
+/** Who is meant. A host has its name, a NIC host and nic, a rank rank and host, a pair both ends. */
+export const whoSchema = z.object({
+  host: z.string().optional(),
+  rank: count.optional(),
+  /** The interface or device; with `cause: 'rail'` that of every host. */
+  nic: z.string().optional(),
+  /** The channel's number. */
+  rail: count.optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  direction: directionSchema,
+});
+
+export const findingSchema = z.object({
+  cause: z.enum(['host', 'nic', 'rail', 'pair', 'rank']),
+  who: whoSchema,
+  /** slow: bandwidth; late: latency; loss: packets sent again; stalls: the process itself stood still; down: nothing comes through. */
+  symptom: z.enum(['slow', 'late', 'loss', 'stalls', 'down']),
+  /** Against the healthy: 0.7 is 70 % of their bandwidth, or 3 times their latency for `late`; 0 for `down`. */
+  effect: z.number(),
+  confidence: z.number().min(0).max(1),
+  /** One sentence each: why we say so, and what to look at. */
+  evidence: z.string(),
+  next: z.string(),
+});
+
+/** How much of the time a rank's process did not run, as its own clock saw it. */
+export const paceSchema = z.object({
+  rank: count,
+  wallMs: z.number(),
+  /** Wake-ups that came late, summed. */
+  lostMs: z.number(),
+  /** Of that, spent in the queue for a core; null where the kernel does not say. */
+  queuedMs: z.number().nullable(),
+  longestMs: z.number(),
+});
+
+/** One direction of a pair, measured again with every other pair idle. */
+export const retestSchema = z.object({
+  from: count,
+  to: count,
+  rail: count,
+  gbps: z.number(),
+  latencyNanoseconds: z.number(),
+  latencyMeanNanoseconds: z.number(),
+  /** TCP segments that both hosts sent again meanwhile; null where the kernel does not say. */
+  resent: count.nullable(),
+  control: z.boolean(),
+});
+
+export const diagnosisSchema = z.object({
+  /** False where suspects could not be retested: then the findings are suspicions. */
+  retested: z.boolean(),
+  findings: z.array(findingSchema),
+  /** What looked bad and was not when measured alone, a sentence each. */
+  notConfirmed: z.array(z.string()),
+  pace: z.array(paceSchema),
+  retests: z.array(retestSchema),
+});
+
+export type Direction = z.infer<typeof directionSchema>;
+export type Who = z.infer<typeof whoSchema>;
+export type Finding = z.infer<typeof findingSchema>;
+export type Pace = z.infer<typeof paceSchema>;
+export type Retest = z.infer<typeof retestSchema>;
+export type Diagnosis = z.infer<typeof diagnosisSchema>;
+
+/** `h2’s NIC nic1 (out)`, `h1 → h3`, `rank 2 on h2`. */
+export function nameOf({ cause, who }: Pick<Finding, 'cause' | 'who'>): string {
+  const way = who.direction === 'both' ? '' : who.direction === 'out' ? ', outgoing' : ', incoming';
+  const rail = who.nic ?? (who.rail === undefined ? '' : `rail ${who.rail}`);
+  switch (cause) {
+    case 'host':
+      return `host ${who.host}${way}`;
+    case 'nic':
+      return `NIC ${rail} of ${who.host}${way}`;
+    case 'rail':
+      return `rail ${rail}`;
+    case 'rank':
+      return `rank ${who.rank} on ${who.host}${way}`;
+    case 'pair': {
+      const arrow = who.direction === 'both' ? '↔' : '→';
+      return `pair ${who.from} ${arrow} ${who.to}${rail === '' ? '' : ` on ${rail}`}`;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Cell } from './cells.js';
+
+/** The 25 % point of the absolute value of a standard normal. */
+const quarterOfNormal = 0.3186;
+const quadsDrawn = 4000;
+
+/** Linear between the two nearest; of nothing, 0. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(place)]!;
+  return low + (sorted[Math.ceil(place)]! - low) * (place - Math.floor(place));
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** The spread of deviations around 0: their median size, as a standard deviation. */
+export const spreadOf = (deviations: readonly number[]): number =>
+  1.4826 * median(deviations.map(Math.abs));
+
+/**
+ * How much cells differ for no reason. In y(a,b) − y(a,c) − y(d,b) + y(d,c) whatever ranks a and d do to all they
+ * send, and b and c to all they receive, cancels out: what is left is noise of twice the spread of one cell. The
+ * lower quarter is taken, since two bad hosts spoil more than half of these sums in a world of four.
+ */
+export function noiseOf(cells: readonly Cell[], least: number): number {
+  const rails = new Set(cells.map((cell) => cell.rail));
+  const sums = [...rails].flatMap((rail) => tetrads(cells.filter((cell) => cell.rail === rail)));
+  if (sums.length === 0) return 2 * least;
+  const sizes = sums.map(Math.abs).sort((a, b) => a - b);
+  return Math.max(least, sizes[Math.floor((sizes.length - 1) / 4)]! / quarterOfNormal / 2);
+}
+
+function tetrads(cells: readonly Cell[]): number[] {
+  const value = new Map(cells.map(({ from, to, value }) => [`${from} ${to}`, value]));
+  const ranks = [...new Set(cells.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
+  const quads = ranks.length <= 9 ? allQuads(ranks) : someQuads(ranks);
+  return quads.flatMap(([a, d, b, c]) => {
+    const at = (row: number, column: number) => value.get(`${row} ${column}`) ?? Number.NaN;
+    const sum = at(a, b) - at(a, c) - at(d, b) + at(d, c);
+    return Number.isNaN(sum) ? [] : [sum];
+  });
+}
+
+type Quad = readonly [a: number, d: number, b: number, c: number];
+
+function allQuads(ranks: readonly number[]): Quad[] {
+  const pairs = ranks.flatMap((x, i) => ranks.slice(i + 1).map((y) => [x, y] as const));
+  return pairs.flatMap(([a, d]) =>
+    pairs
+      .filter((columns) => !columns.includes(a) && !columns.includes(d))
+      .map(([b, c]): Quad => [a, d, b, c]),
+  );
+}
+
+/** Drawn the same way every time: the same matrix has the same noise. */
+function someQuads(ranks: readonly number[]): Quad[] {
+  let state = 1;
+  const draw = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return ranks[Math.floor((state / 2 ** 32) * ranks.length)]!;
+  };
+  const quads = Array.from({ length: quadsDrawn }, (): Quad => [draw(), draw(), draw(), draw()]);
+  return quads.filter((quad) => new Set(quad).size === 4);
+}

@@ -1,0 +1,51 @@
+import { summarize } from '../measure/statistics.js';
+import { rowsByKey } from './row-key.js';
+import type { Row, Run } from './schema.js';
+
+/** A run with one row for each thing measured: repeats become one row over all their samples. */
+export function mergeRepeats(run: Run): Run {
+  if (run.rows.every((row) => row.repeat === undefined)) return run;
+  return { ...run, rows: [...rowsByKey(run.rows).values()].map(mergeRows) };
+}
+
+/** What failed once has failed; otherwise all samples count alike. */
+function mergeRows(rows: readonly Row[]): Row {
+  const bad = rows.find((row) => row.outcome === 'failed' || row.outcome === 'aborted');
+  const measured = rows.filter((row) => row.nanoseconds !== null && row.samples.length > 0);
+  const [first] = measured;
+  if (bad || !first) return bad ?? rows[0]!;
+  const perIteration = measured.flatMap((row) => row.samples.map((sample) => sample / row.batch));
+  const nanoseconds = summarize(perIteration);
+  const { repeat: _, ...subject } = first;
+  return {
+    ...subject,
+    ...scaled(first, first.nanoseconds!.mean / nanoseconds.mean),
+    noisy: measured.some((row) => row.noisy),
+    iterations: sum(measured.map((row) => row.iterations)),
+    batch: 1,
+    nanoseconds,
+    samples: perIteration.map(Math.round),
+    checked: {
+      bytes: sum(measured.map((row) => row.checked.bytes)),
+      wrong: sum(measured.map((row) => row.checked.wrong)),
+    },
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+
+/** Rates are so many bytes over the mean time: another mean scales them all. */
+function scaled(row: Row, factor: number): Partial<Row> {
+  const times = (value: number | null) => (value === null ? null : value * factor);
+  return {
+    gbps: times(row.gbps),
+    lineGbps: times(row.lineGbps),
+    busbwPercent: times(row.busbwPercent),
+    linePercent: times(row.linePercent),
+    ofBoundPercent: times(row.ofBoundPercent),
+    ...(row.mops !== undefined && { mops: row.mops * factor }),
+    ...(row.halfRoundTripNanoseconds !== undefined && {
+      halfRoundTripNanoseconds: row.halfRoundTripNanoseconds / factor,
+    }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Row } from './schema.js';
+
+/** What a row measured, whatever came out: rows of two runs, or repeats in one, belong together when it is equal. */
+export function rowKey({ kind, column, bytes, labels }: Row): string {
+  const { from, to, rail, grid, block, producer } = labels;
+  return JSON.stringify([kind, column, bytes, from, to, rail, grid, block, producer]);
+}
+
+/** Rows that belong together, in the order of their first. */
+export function rowsByKey(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = rowKey(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return groups;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
+import { stagedPlan } from '../../src/plan/staged.js';
+import { single } from '../../src/plan/strategies.js';
+import { mostBytes, randomCase } from './random-cases.js';
+import { RanksInProcess } from './ranks-in-process.js';
+
+const groups = 10;
+const schedulesPerGroup = 100;
+
+test(`${groups * schedulesPerGroup} random staged schedules give every byte`, async () => {
+  for (let group = 0; group < groups; group++) {
+    const random = seededRandom(group + 1);
+    const ranks = 2 + (group % 3);
+    const channels = 1 + (group % 4);
+    const bytes = 4 * (mostBytes + 64);
+    const provider = group % 5 === 4 ? 'tcp' : 'shm';
+    await using job = await RanksInProcess.open({ ranks, provider, channels, bytes, staged: true });
+    if (group % 2 === 0) job.shuffle(group);
+    for (let i = 0; i < schedulesPerGroup; i++) {
+      const { traffic, plan } = randomCase(random, ranks, channels);
+      const pieceBytes = 1 + Math.floor(random() * 1200);
+      const seed = group * 1e6 + i * 1e4;
+      await job.fill(traffic, seed);
+      const iterations = 1 + Math.floor(random() * 3);
+      await job.run((rank) => stagedPlan(plan(rank), pieceBytes), { iterations });
+      expect(await job.wrong(traffic, seed), `group ${group}, schedule ${i}`).toBe(0);
+    }
+  }
+}, 300_000);
+
+describe('a staged transfer', () => {
+  const write = { world: 2, from: 0, bytes: 10_000, channels: 1, strategy: single };
+  const traffic = oneToEachTraffic(write);
+  const open = () =>
+    RanksInProcess.open({ ranks: 2, provider: 'shm', channels: 1, bytes: 10_048, staged: true });
+  const plan = (rank: number) => stagedPlan(oneToEach({ ...write, rank }), 1024);
+
+  test('with a byte changed on the device is found wrong', async () => {
+    await using job = await open();
+    await job.fill(traffic, 7);
+    await job.run(plan, { sabotage: { kind: 'flip', offset: 4321 } });
+    expect(await job.wrong(traffic, 7)).toBe(1);
+    const verified = await job.devices[1]!.target.verify(7, { bytes: 10_000 });
+    expect(verified.offset).toBe(4321);
+  });
+
+  test('without its data is found wrong', async () => {
+    await using job = await open();
+    await job.fill(traffic, 7);
+    await job.run(plan, { sabotage: { kind: 'drop', offset: 0 } });
+    expect(await job.wrong(traffic, 7)).toBeGreaterThan(9000);
+  });
+
+  test('needs device buffers', async () => {
+    await using job = await RanksInProcess.open({
+      ranks: 2,
+      provider: 'shm',
+      channels: 1,
+      bytes: 10_048,
+    });
+    await expect(job.run(plan)).rejects.toThrow('outside the plan');
+  });
+
+  test('outside its device buffers is refused', async () => {
+    await using job = await open();
+    const large = (rank: number) => stagedPlan(oneToEach({ ...write, rank, bytes: 20_000 }), 1024);
+    await expect(job.run(large)).rejects.toThrow('outside the plan');
+  });
+});

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Row, runSchema } from '../../src/results/schema.js';
+import { childrenOf, Desk, isAlive } from '../bench/weft.js';
+
+type Env = Record<string, string>;
+
+const dma = { sendrecv: 'SingleDMA', write: 'SingleDMA,MultiDMA,RoundRobinDMA' } as const;
+const columnsOf = (id: string): string => (id === 'sendrecv' ? dma.sendrecv : dma.write);
+const benchmarks = ['sendrecv', 'write', 'all2all'];
+const one = '-b 300K -e 300K --budget-ms 20 --chunk 64K';
+
+export async function rowsOf(desk: Desk, line: string, env: Env): Promise<Row[]> {
+  const { exitCode, stdout, stderr } = await desk.weft(`${line} --format json`, env);
+  expect(exitCode, stderr).toBe(0);
+  return runSchema.parse(JSON.parse(stdout)).rows;
+}
+
+/** What holds for DMA columns on any GPU; the ranks of a host share it. */
+export function describeDmaColumns(env: Env, providers: readonly string[]): void {
+  const cases = providers.flatMap((provider) => benchmarks.map((id) => ({ provider, id })));
+
+  test.each(cases)('$id over $provider: every byte of every DMA column', async (one) => {
+    using desk = new Desk();
+    const sizes = '-b 1K -e 5M -f 70 --budget-ms 20';
+    const rows = await rowsOf(
+      desk,
+      `${one.id} ${sizes} --columns ${columnsOf(one.id)} --ranks 3 --channels 2 --provider ${one.provider}`,
+      env,
+    );
+    expect(rows).toHaveLength(3 * columnsOf(one.id).split(',').length);
+    for (const row of rows) {
+      expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+      expect(row.checked.bytes).toBeGreaterThanOrEqual(2 * 2 * row.bytes!);
+      const { memory, stagedBecause } = row.labels;
+      expect(['staged', 'direct']).toContain(memory);
+      expect(stagedBecause !== undefined).toBe(memory === 'staged');
+    }
+  });
+
+  test.each(benchmarks)('%s finds and names a byte that changed on the GPU', async (id) => {
+    using desk = new Desk();
+    const line = `${id} ${one} --columns ${columnsOf(id).split(',').at(-1)} --channels 2`;
+    const fault = { ...env, WEFT_TEST_FAULT: 'flip:1:200777' };
+    const { exitCode, stdout } = await desk.weft(`${line} --format json`, fault);
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).rows[0].reason).toMatch(
+      /rank 1 has 0x\w\w instead of 0x\w\w at byte 200777 of what rank 0 sent/,
+    );
+  });
+
+  test.each(['write', 'all2all'])('%s finds GPU memory that was never written', async (id) => {
+    using desk = new Desk();
+    const line = `${id} ${one} --columns SingleDMA --format json`;
+    const { exitCode, stdout } = await desk.weft(line, { ...env, WEFT_TEST_FAULT: 'drop:0' });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).rows[0].checked.wrong).toBeGreaterThan(300_000);
+  });
+
+  test('a rank that is killed ends the job', async () => {
+    using desk = new Desk();
+    const job = desk.start('write -b 4K -e 8M --ranks 2 --columns SingleDMA --budget-ms 400', env);
+    await desk.rowsIn(2);
+    const pids = childrenOf(job.pid!);
+    process.kill(pids.at(-1)!, 'SIGKILL');
+    const { exitCode, stderr } = await job;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/rank 1 was killed by SIGKILL/);
+    await sleep(100);
+    for (const pid of pids) expect(isAlive(pid)).toBe(false);
+  });
+
+  test('a GPU that is not there is bad usage', async () => {
+    using desk = new Desk();
+    const { stderr, exitCode } = await desk.weft(`write ${one} --columns SingleDMA --gpu 99`, env);
+    expect(exitCode).toBeGreaterThan(0);
+    expect(stderr).toMatch(/no GPU 99|unknown option/);
+  });
+}

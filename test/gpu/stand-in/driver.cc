@@ -1,0 +1,250 @@
+// A stand-in for CUDA's driver that keeps "GPU" memory on the heap and runs our kernels on the CPU, so that everything
+// of ours above the driver can be tried where there is no GPU: errors that a real one gives only when it breaks,
+// and that every thread has made a context current before it calls. It proves nothing about speed or about CUDA.
+//   STAND_IN_VERSION=13000  STAND_IN_GPUS=1  STAND_IN_BYTES=268435456
+//   STAND_IN_FAIL=cuMemAlloc_v2:2,cuStreamSynchronize:700   these calls give these results
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../../../native/cuda.h"
+#include "host-kernels.h"
+
+using namespace weft;
+
+namespace {
+
+constexpr CuResult kInvalidValue = 1, kInvalidContext = 201, kNotRegistered = 713, kAlreadyRegistered = 712;
+constexpr CuResult kInvalidDevice = 101, kNotFound = 500, kInvalidImage = 200;
+
+std::mutex gate;
+std::map<CuPointer, size_t> blocks;
+std::map<void*, size_t> registered;
+size_t used = 0;
+thread_local std::vector<CuContext> current;
+
+size_t setting(const char* name, size_t otherwise) {
+  const char* text = std::getenv(name);
+  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+CuResult asked(const char* call) {
+  const char* list = std::getenv("STAND_IN_FAIL");
+  std::string key = std::string(call) + ":";
+  const char* found = list ? std::strstr(list, key.c_str()) : nullptr;
+  return found ? std::atoi(found + key.size()) : 0;
+}
+
+CuResult inContext(const char* call) {
+  if (current.empty()) return kInvalidContext;
+  return asked(call);
+}
+
+template <typename T>
+T* handle() {
+  return reinterpret_cast<T*>(std::malloc(1));
+}
+
+}  // namespace
+
+#define ANSWER(expression) \
+  if (CuResult result = (expression)) return result
+
+extern "C" {
+
+CuResult cuInit(unsigned) { return asked("cuInit"); }
+CuResult cuDriverGetVersion(int* version) {
+  *version = static_cast<int>(setting("STAND_IN_VERSION", 13000));
+  return asked("cuDriverGetVersion");
+}
+CuResult cuGetErrorName(CuResult error, const char** text) {
+  static thread_local char name[32];
+  std::snprintf(name, sizeof(name), "STAND_IN_ERROR_%d", error);
+  *text = name;
+  return 0;
+}
+CuResult cuGetErrorString(CuResult, const char** text) {
+  *text = "as asked for";
+  return 0;
+}
+CuResult cuDeviceGetCount(int* count) {
+  *count = static_cast<int>(setting("STAND_IN_GPUS", 1));
+  return asked("cuDeviceGetCount");
+}
+CuResult cuDeviceGet(CuDevice* device, int ordinal) {
+  if (ordinal >= static_cast<int>(setting("STAND_IN_GPUS", 1))) return kInvalidDevice;
+  *device = ordinal;
+  return 0;
+}
+CuResult cuDeviceGetName(char* name, int bytes, CuDevice) {
+  std::snprintf(name, bytes, "stand-in");
+  return 0;
+}
+CuResult cuDeviceGetPCIBusId(char* id, int bytes, CuDevice device) {
+  std::snprintf(id, bytes, "0000:%02X:00.0", 0x1A + device);
+  return 0;
+}
+CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
+  switch (attribute) {
+    case cu::kMultiprocessors: *value = 3; break;
+    case cu::kCapabilityMajor: *value = 9; break;
+    case cu::kUnifiedAddressing: case cu::kDmabuf: *value = 1; break;
+    default: *value = 0;
+  }
+  return 0;
+}
+CuResult cuDeviceTotalMem_v2(size_t* bytes, CuDevice) {
+  *bytes = setting("STAND_IN_BYTES", 256u << 20);
+  return 0;
+}
+CuResult cuDeviceCanAccessPeer(int* can, CuDevice, CuDevice) {
+  *can = 1;
+  return 0;
+}
+CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
+  *context = reinterpret_cast<CuContext>(static_cast<uintptr_t>(device) + 1);
+  return asked("cuDevicePrimaryCtxRetain");
+}
+CuResult cuCtxPushCurrent_v2(CuContext context) {
+  current.push_back(context);
+  return 0;
+}
+CuResult cuCtxPopCurrent_v2(CuContext* context) {
+  if (current.empty()) return kInvalidContext;
+  *context = current.back();
+  current.pop_back();
+  return 0;
+}
+CuResult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  ANSWER(inContext("cuMemGetInfo_v2"));
+  std::lock_guard lock(gate);
+  *total = setting("STAND_IN_BYTES", 256u << 20);
+  *free = *total - used;
+  return 0;
+}
+CuResult cuMemAlloc_v2(CuPointer* pointer, size_t bytes) {
+  ANSWER(inContext("cuMemAlloc_v2"));
+  std::lock_guard lock(gate);
+  if (bytes > setting("STAND_IN_BYTES", 256u << 20) - used) return cu::kOutOfMemory;
+  *pointer = reinterpret_cast<CuPointer>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));
+  std::memset(reinterpret_cast<void*>(*pointer), 0xcd, bytes);
+  blocks[*pointer] = bytes;
+  used += bytes;
+  return 0;
+}
+CuResult cuMemFree_v2(CuPointer pointer) {
+  ANSWER(inContext("cuMemFree_v2"));
+  std::lock_guard lock(gate);
+  auto found = blocks.find(pointer);
+  if (found == blocks.end()) return kInvalidValue;
+  used -= found->second;
+  blocks.erase(found);
+  std::free(reinterpret_cast<void*>(pointer));
+  return 0;
+}
+CuResult cuMemcpyHtoDAsync_v2(CuPointer to, const void* from, size_t bytes, CuStream) {
+  ANSWER(inContext("cuMemcpyHtoDAsync_v2"));
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return 0;
+}
+CuResult cuMemcpyDtoHAsync_v2(void* to, CuPointer from, size_t bytes, CuStream) {
+  ANSWER(inContext("cuMemcpyDtoHAsync_v2"));
+  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
+  return 0;
+}
+CuResult cuMemcpyDtoDAsync_v2(CuPointer to, CuPointer from, size_t bytes, CuStream) {
+  ANSWER(inContext("cuMemcpyDtoDAsync_v2"));
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
+  return 0;
+}
+CuResult cuMemsetD8Async(CuPointer to, unsigned char value, size_t count, CuStream) {
+  ANSWER(inContext("cuMemsetD8Async"));
+  std::memset(reinterpret_cast<void*>(to), value, count);
+  return 0;
+}
+CuResult cuMemsetD32Async(CuPointer to, unsigned value, size_t count, CuStream) {
+  ANSWER(inContext("cuMemsetD32Async"));
+  for (size_t i = 0; i < count; i++) reinterpret_cast<unsigned*>(to)[i] = value;
+  return 0;
+}
+CuResult cuMemHostRegister_v2(void* start, size_t bytes, unsigned) {
+  ANSWER(inContext("cuMemHostRegister_v2"));
+  std::lock_guard lock(gate);
+  return registered.emplace(start, bytes).second ? 0 : kAlreadyRegistered;
+}
+CuResult cuMemHostUnregister(void* start) {
+  ANSWER(inContext("cuMemHostUnregister"));
+  std::lock_guard lock(gate);
+  // The pages must still be there: a real driver lets go of them now.
+  auto found = registered.find(start);
+  if (found == registered.end() || msync(start, found->second, MS_ASYNC) != 0) std::abort();
+  registered.erase(found);
+  return 0;
+}
+CuResult cuMemHostGetDevicePointer_v2(CuPointer* pointer, void* host, unsigned) {
+  ANSWER(inContext("cuMemHostGetDevicePointer_v2"));
+  std::lock_guard lock(gate);
+  if (!registered.count(host)) return kNotRegistered;
+  *pointer = reinterpret_cast<CuPointer>(host);
+  return 0;
+}
+CuResult cuMemGetHandleForAddressRange(void* handle, CuPointer pointer, size_t bytes, int, unsigned long long) {
+  ANSWER(inContext("cuMemGetHandleForAddressRange"));
+  if (pointer % 512 != 0 || bytes % 4096 != 0) return kInvalidValue;
+  int fd = memfd_create("dmabuf", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0) return cu::kNotSupported;
+  *static_cast<int*>(handle) = fd;
+  return 0;
+}
+CuResult cuModuleLoadDataEx(CuModule* module, const void* image, unsigned, int*, void**) {
+  ANSWER(inContext("cuModuleLoadDataEx"));
+  if (!std::strstr(static_cast<const char*>(image), ".target sm_80")) return kInvalidImage;
+  *module = static_cast<CuModule>(static_cast<void*>(strdup(static_cast<const char*>(image))));
+  return 0;
+}
+CuResult cuModuleGetFunction(CuFunction* function, CuModule module, const char* name) {
+  ANSWER(inContext("cuModuleGetFunction"));
+  std::string entry = std::string(".entry ") + name + "(";
+  if (!std::strstr(reinterpret_cast<const char*>(module), entry.c_str())) return kNotFound;
+  *function = static_cast<CuFunction>(static_cast<void*>(strdup(name)));
+  return 0;
+}
+CuResult cuLaunchKernel(CuFunction function, unsigned gridX, unsigned, unsigned, unsigned blockX, unsigned, unsigned,
+                        unsigned, CuStream, void** parameters, void**) {
+  ANSWER(inContext("cuLaunchKernel"));
+  return runKernel(reinterpret_cast<const char*>(function), gridX, blockX, parameters) ? 0 : kNotFound;
+}
+CuResult cuStreamCreate(CuStream* stream, unsigned) {
+  ANSWER(inContext("cuStreamCreate"));
+  *stream = handle<CuStreamTag>();
+  return 0;
+}
+CuResult cuStreamDestroy_v2(CuStream stream) {
+  std::free(stream);
+  return 0;
+}
+CuResult cuStreamQuery(CuStream) { return inContext("cuStreamQuery"); }
+CuResult cuStreamSynchronize(CuStream) { return inContext("cuStreamSynchronize"); }
+CuResult cuEventCreate(CuEvent* event, unsigned) {
+  ANSWER(inContext("cuEventCreate"));
+  *event = handle<CuEventTag>();
+  return 0;
+}
+CuResult cuEventDestroy_v2(CuEvent event) {
+  std::free(event);
+  return 0;
+}
+CuResult cuEventQuery(CuEvent) { return inContext("cuEventQuery"); }
+CuResult cuEventElapsedTime(float* milliseconds, CuEvent, CuEvent) {
+  *milliseconds = 1;
+  return 0;
+}
+
+}  // extern "C"

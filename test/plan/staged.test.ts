@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadOfPlans, loadOfTraffic } from '../../src/plan/bound.js';
+import { decodePlan, encodePlan } from '../../src/plan/encode.js';
+import { allToAll } from '../../src/plan/patterns/all-to-all.js';
+import { oneToEach } from '../../src/plan/patterns/one-to-each.js';
+import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
+import { chunkCount, isWait, isWrite, maxSlot, type Plan } from '../../src/plan/plan.js';
+import { mostStagedPieces, stagedPieces, stagedPlan } from '../../src/plan/staged.js';
+import { single, strategies } from '../../src/plan/strategies.js';
+import type { Traffic } from '../../src/plan/traffic.js';
+import { writePlan } from '../../src/plan/write-plan.js';
+import { arbitraryStrategy, arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
+import { Interpreter } from './interpreter.js';
+import { sourceByte } from './source-bytes.js';
+
+const iterations = 3;
+
+/** Runs the plans; whenever a rank ends an iteration, its device must hold that very iteration's bytes. */
+function execute(plans: readonly Plan[], traffic: Traffic, seed: number): void {
+  const interpreter = new Interpreter(plans, seed, iterations);
+  const check = ({ plan, target, iteration }: (typeof interpreter.ranks)[number]) => {
+    for (const { source, sourceOffset, targetOffset, bytes } of traffic.incoming(plan.rank)) {
+      for (let i = 0; i < bytes; i++) {
+        const expected = sourceByte(source, sourceOffset + i, iteration);
+        if (target[targetOffset + i] !== expected) throw new Error('a wrong byte on the device');
+      }
+    }
+  };
+  interpreter.run(check);
+  for (const { plan, writes } of interpreter.ranks) {
+    const expected = new Uint32Array(plan.targetBytes);
+    for (const { targetOffset, bytes } of traffic.incoming(plan.rank)) {
+      expected.fill(iterations, targetOffset, targetOffset + bytes);
+    }
+    expect(writes).toEqual(expected);
+  }
+}
+
+const pacing = {
+  channels: fc.integer({ min: 1, max: 4 }),
+  chunkBytes: fc.integer({ min: 20, max: 500 }),
+  window: fc.integer({ min: 1, max: 4 }),
+};
+const pieceBytes = fc.integer({ min: 1, max: 500 });
+const arbitraryRun = fc.record({
+  traffic: arbitraryTraffic(4, 400),
+  pieceBytes,
+  seed: fc.integer(),
+  ...pacing,
+});
+
+const stagedPlans = (
+  traffic: Traffic,
+  options: Omit<Parameters<typeof writePlan>[1], 'rank'>,
+  piece: number,
+) => ranksOf(traffic).map((rank) => stagedPlan(writePlan(traffic, { ...options, rank }), piece));
+
+describe.each(strategies)('$title staged, under random schedules', (strategy) => {
+  test('every byte comes from device to device, in the iteration in which it was sent', () => {
+    fc.assert(
+      fc.property(arbitraryRun, ({ traffic, seed, pieceBytes, ...paced }) => {
+        execute(stagedPlans(traffic, { ...paced, strategy }, pieceBytes), traffic, seed);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('ping-pong staged, under random schedules', () => {
+  const game = fc.record({
+    bytes: bytesUpTo(400),
+    chunkBytes: pacing.chunkBytes,
+    window: pacing.window,
+    pieceBytes,
+    seed: fc.integer(),
+  });
+
+  test('every byte comes from device to device, there and back', () => {
+    fc.assert(
+      fc.property(game, ({ seed, pieceBytes: piece, ...options }) => {
+        const players = { world: 3, a: 2, b: 0 };
+        const plans = [0, 1, 2].map((rank) =>
+          stagedPlan(pingPong({ ...options, ...players, rank }), piece),
+        );
+        execute(plans, pingPongTraffic({ ...players, bytes: options.bytes }), seed);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('the answer starts when the whole message is on the device', () => {
+    const options = { world: 2, a: 0, b: 1, bytes: 1000, chunkBytes: 1000 };
+    const { steps } = stagedPlan(pingPong({ ...options, rank: 1 }), 256);
+    const arrivals = steps.flatMap((step, index) =>
+      step.kind === 'copy' && step.to.buffer === 'targetDevice' ? [index] : [],
+    );
+    expect(arrivals).toHaveLength(4);
+    for (const step of steps) {
+      if (step.kind === 'copy' && step.from.buffer === 'sourceDevice') {
+        expect(step.after).toEqual(arrivals);
+      }
+    }
+  });
+});
+
+describe('a staged plan', () => {
+  test('has the same arrivals on both sides, no two pieces with one immediate', () => {
+    fc.assert(
+      fc.property(arbitraryRun, arbitraryStrategy, (run, strategy) => {
+        const { traffic, pieceBytes: piece, seed: _, ...paced } = run;
+        const sent: string[] = [];
+        const awaited: string[] = [];
+        for (const plan of stagedPlans(traffic, { ...paced, strategy }, piece)) {
+          for (const { peer, slot, local } of plan.steps.filter(isWrite)) {
+            const count = chunkCount(local.bytes, plan.chunkBytes);
+            sent.push(`${plan.rank}>${peer} ${slot}: ${count}`);
+          }
+          for (const { source, slot, bytes } of plan.steps.filter(isWait)) {
+            const count = chunkCount(bytes, plan.chunkBytes);
+            awaited.push(`${source}>${plan.rank} ${slot}: ${count}`);
+          }
+        }
+        expect(awaited.sort()).toEqual(sent.sort());
+        expect(new Set(sent).size).toBe(sent.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('loads the links as the plan it was made from', () => {
+    fc.assert(
+      fc.property(arbitraryRun, arbitraryStrategy, (run, strategy) => {
+        const { traffic, pieceBytes: piece, seed: _, ...paced } = run;
+        const load = loadOfPlans(stagedPlans(traffic, { ...paced, strategy }, piece));
+        expect(load).toEqual(loadOfTraffic(traffic, strategy, paced.channels));
+      }),
+    );
+  });
+
+  test('of a ping-pong stays sequential', () => {
+    const plans = [0, 1].map((rank) =>
+      stagedPlan(pingPong({ rank, world: 2, a: 0, b: 1, bytes: 900 }), 100),
+    );
+    expect(loadOfPlans(plans).sequential).toBe(true);
+  });
+
+  test('survives encoding', () => {
+    const options = { world: 3, bytes: 1000, rank: 1, channels: 2, strategy: single };
+    const plan = stagedPlan(allToAll(options), 128);
+    expect(decodePlan(encodePlan(plan))).toEqual(plan);
+  });
+
+  test('begins every transfer before it goes on with any', () => {
+    const options = { world: 3, bytes: 1024, rank: 0, channels: 1, strategy: single };
+    const { steps } = stagedPlan(allToAll(options), 512);
+    const peers = steps.filter(isWrite).filter((write) => write.local.bytes > 0);
+    expect(peers.map((write) => write.peer)).toEqual([1, 2, 1, 2]);
+  });
+
+  test('is not staged twice', () => {
+    const options = { world: 2, from: 0, bytes: 64, rank: 0, channels: 1, strategy: single };
+    const staged = stagedPlan(oneToEach(options), 64);
+    expect(() => stagedPlan(staged, 64)).toThrow('staged already');
+  });
+
+  test('refuses more transfers to a peer than its immediates name', () => {
+    const options = { world: 2, from: 0, bytes: 64, rank: 0, channels: 1, strategy: single };
+    expect(() => stagedPlan(oneToEach({ ...options, buffers: 1023 }), 64)).not.toThrow();
+    const tooMany = oneToEach({ ...options, buffers: 1024 });
+    expect(() => stagedPlan(tooMany, 64)).toThrow('more than 1023 transfers');
+  });
+});
+
+describe('pieces', () => {
+  test('cover the transfer, are few, and start on cache lines', () => {
+    fc.assert(
+      fc.property(bytesUpTo(2 ** 34), fc.integer({ min: 1, max: 2 ** 24 }), (bytes, each) => {
+        const pieces = stagedPieces(bytes, each);
+        expect(pieces.length).toBeLessThanOrEqual(mostStagedPieces);
+        let end = 0;
+        for (const piece of pieces) {
+          expect(piece.offset).toBe(end);
+          expect(piece.offset % 64).toBe(0);
+          expect(piece.bytes > 0 || bytes === 0).toBe(true);
+          end += piece.bytes;
+        }
+        expect(end).toBe(bytes);
+      }),
+    );
+  });
+
+  test('of the largest plan have slots of their own', () => {
+    expect(1 + 1022 * mostStagedPieces + mostStagedPieces - 1).toBeLessThanOrEqual(maxSlot);
+  });
+});
