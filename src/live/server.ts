@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import { WeftError } from '../errors.js';
 import { knownHosts, newToken, readersOnly, tokenGuard, withSafeHeaders } from './access.js';
 import { type Asset, loadAssets } from './assets.js';
+import { compareLogs } from './comparison.js';
 import { listEvents, listJson, runEvents, streamOf } from './events.js';
 import { type CostReport, FollowCost } from './follow-cost.js';
 import { RunFolder } from './run-folder.js';
@@ -117,6 +118,12 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
     const run = await folder.lookUp(c.req.param('key'));
     if (run === undefined) return c.text('There is no such run.\n', 404);
     return stream((signal) => runEvents(run, c.req.header('last-event-id'), signal), 1);
+  });
+  app.get('/api/compare', async (c) => {
+    const keys = [c.req.query('a') ?? '', c.req.query('b') ?? ''];
+    const [a, b] = await Promise.all(keys.map((key) => folder.lookUp(key)));
+    if (a === undefined || b === undefined) return c.text('There is no such run.\n', 404);
+    return c.json(compareLogs(a.log, b.log));
   });
   app.notFound((c) => c.text('There is nothing here.\n', 404));
   app.onError((_, c) => c.text('This could not be answered.\n', 500));

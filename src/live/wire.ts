@@ -1,3 +1,4 @@
+import type { ComparisonParts } from '../results/formats/comparison.js';
 import type { Outcome, Row, RunFooter, RunHeader } from '../results/schema.js';
 
 /** What the server says to the page. Types only: both sides share them, and browsers get nothing of it. */
@@ -48,3 +49,6 @@ export interface End {
   readonly state: RunState;
   readonly problem?: string | undefined;
 }
+
+/** Of `/api/compare`. */
+export type ComparisonAnswer = ComparisonParts | { readonly problem: string };

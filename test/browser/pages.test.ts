@@ -2,17 +2,26 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PageDesk, row } from '../live/desk.js';
+import { sampleRow } from '../results/fixtures.js';
 import { noBrowser, Tab, useBrowser } from './browser.js';
 
 const columns = ['SinglePin', 'MultiPin', 'RoundRobinPin'];
-const rows = [1, 2, 4, 8].flatMap((times) => columns.map((column) => row(65_536 * times, column)));
+/** Rows that take `factor` times as long, with as many samples as a judgement needs. */
+const rowsOf = (factor: number) =>
+  [1, 2, 4, 8].flatMap((times) =>
+    columns.map((column) => {
+      const us = factor * (65 * times + 5);
+      const samples = Array.from({ length: 40 }, (_, i) => Math.round(us * 1000) + i);
+      return sampleRow({ column, bytes: 65_536 * times, us, samples });
+    }),
+  );
+const rows = rowsOf(1);
 
 /** Two runs to compare, one that runs, and one that cannot be read. */
 async function furnished(): Promise<PageDesk> {
   const desk = await PageDesk.open();
   desk.finished('one', rows, { startedAt: '2026-01-02T00:00:00.000Z' });
-  const slower = rows.map((each) => ({ ...each, gbps: each.gbps! / 2 }));
-  desk.finished('two', slower, { startedAt: '2026-01-03T00:00:00.000Z' });
+  desk.finished('two', rowsOf(2), { startedAt: '2026-01-01T00:00:00.000Z' });
   desk.begin('three', { benchmark: 'all2all' }).append(row(64));
   writeFileSync(join(desk.folder, 'broken.jsonl'), 'not a run\n');
   return desk;
@@ -91,8 +100,9 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await page.waitForURL(/\/compare\?/);
     await page.locator('.rows tbody tr').first().waitFor();
     expect(await page.locator('.rows tbody tr').count()).toBe(rows.length);
-    const ratios = await page.locator('.rows tbody td:nth-child(7)').allTextContents();
-    expect(new Set(ratios)).toEqual(new Set(['2.000×']));
+    await page.getByText('write, B against A: 12 slower').waitFor();
+    const judged = await page.locator('.rows tbody td:last-child').allTextContents();
+    expect(new Set(judged)).toEqual(new Set(['slower']));
     expect(await page.locator('[data-chart=bandwidth] .legend-item').count()).toBe(6);
     expect(tab.complaints).toEqual([]);
   });

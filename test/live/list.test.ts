@@ -157,6 +157,20 @@ describe('the list', () => {
   });
 });
 
+test('two runs are compared as weft compare does', async () => {
+  await using desk = await PageDesk.open();
+  desk.finished('a', [row(64)]);
+  desk.finished('b', [row(64)]);
+  desk.finished('c', [row(64)], { benchmark: 'all2all' });
+  const said = JSON.parse((await desk.get('/api/compare?a=a&b=b')).text);
+  expect(said).toMatchObject({ answer: 'write, B against A: 1 same', changes: ['same'] });
+  const other = JSON.parse((await desk.get('/api/compare?a=a&b=c')).text);
+  expect(other.problem).toContain('different benchmarks, write and all2all');
+  for (const query of ['', '?a=a', '?a=a&b=nothing', '?a=a&b=../a']) {
+    expect((await desk.get(`/api/compare${query}`)).status).toBe(404);
+  }
+});
+
 test('a folder that is not there is bad usage', async () => {
   await expect(PageDesk.open({ folder: '/nowhere/at/all' })).rejects.toMatchObject({
     code: 'BAD_USAGE',

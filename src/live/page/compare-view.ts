@@ -1,29 +1,28 @@
-import { answerOf } from '../../report/answer.js';
-import { type ComparedRow, comparisonOf } from '../../report/comparison.js';
-import { bytesText } from '../../report/hydrate.js';
 import { describeRun } from '../../results/formats/notes.js';
 import type { Run } from '../../results/schema.js';
+import type { ComparisonAnswer } from '../wire.js';
 import { ChartsView } from './charts-view.js';
 import { element, setText, show } from './dom.js';
 import { followRun, type LiveRun } from './run-stream.js';
-import { dateText, gbps, micros, runAddress, stateText } from './words.js';
+import { dateText, runAddress, stateText } from './words.js';
 
-const heads = ['Size', 'Column', 'A Gbps', 'B Gbps', 'A p50 µs', 'B p50 µs', 'B over A', 'Clear'];
+/** While runs grow, what is said of them is asked for this often. */
+const pauseMs = 5_000;
 
-/** Two runs: the finding, row by row, and in the same charts. Runs that are running are followed. */
+/** Two runs: what `weft compare` says of them, and both in the same charts. Runs that are running are followed. */
 export function showComparison(keys: readonly [string, string]): void {
   document.title = 'Comparison · Weft';
   const runs: (Run | undefined)[] = [undefined, undefined];
   const sides = keys.map((key, i) => sideOf(key, 'AB'[i]!));
-  const finding = element('p', { class: 'standing', 'aria-live': 'polite' });
+  const said = new Said(keys);
   const charts = new ChartsView();
-  const body = element('tbody');
   show(
     element('div', { class: 'title' }, element('h1', {}, 'Comparison')),
     element('div', { class: 'sides' }, ...sides.map(({ root }) => root)),
-    finding,
+    said.answer,
     element('h2', {}, 'Row by row'),
-    tableOf(body),
+    said.table,
+    said.notes,
     element('h2', {}, 'Charts'),
     charts.root,
   );
@@ -31,33 +30,12 @@ export function showComparison(keys: readonly [string, string]): void {
     followRun(key, (live) => {
       sides[i]!.set(live);
       runs[i] = live.run;
-      const [a, b] = runs;
-      if (a === undefined || b === undefined) return;
-      charts.set([a, b]);
-      const comparable = a.benchmark === b.benchmark;
-      setText(finding, comparable ? answerOf([a, b]).headline : differentText(a, b));
-      body.replaceChildren(...(comparable ? comparisonOf([a, b]).rows.map(lineOf) : []));
+      const both = runs.filter((run) => run !== undefined);
+      if (both.length < 2) return;
+      charts.set(both);
+      said.renew(live.state === 'running' ? pauseMs : 0);
     });
   });
-}
-
-const differentText = (a: Run, b: Run): string =>
-  `These are different benchmarks, ${a.benchmark} and ${b.benchmark}: their rows say nothing about each other.`;
-
-function tableOf(body: HTMLElement): HTMLElement {
-  const cells = heads.map((text, i) =>
-    element('th', { scope: 'col', class: i === 1 ? 'text' : undefined }, text),
-  );
-  const caption = element('caption', { class: 'hidden' }, 'Both runs, row by row');
-  const table = element(
-    'table',
-    {},
-    caption,
-    element('thead', {}, element('tr', {}, ...cells)),
-    body,
-  );
-  const label = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': 'Row by row' };
-  return element('div', label, table);
 }
 
 function sideOf(key: string, letter: string) {
@@ -75,21 +53,55 @@ function sideOf(key: string, letter: string) {
   return { root, set };
 }
 
-/** Speed over speed; clear where the intervals of the means are apart. */
-function lineOf({ bytes, column, rows: [a, b], ratios, clear }: ComparedRow): HTMLElement {
-  const ratio = ratios[1];
-  const texts = [
-    bytesText(bytes),
-    column,
-    gbps(a?.gbps ?? null),
-    gbps(b?.gbps ?? null),
-    micros(a?.nanoseconds?.p50),
-    micros(b?.nanoseconds?.p50),
-    ratio === undefined ? '–' : `${ratio.toFixed(3)}×`,
-    clear[1] ? (ratio! > 1 ? 'faster' : 'slower') : 'no',
-  ];
-  const cells = texts.map((text, i) =>
-    element('td', { class: i === 1 ? 'text' : undefined }, text),
-  );
-  return element('tr', {}, ...cells);
+/** What the server says of the two: it has all samples. */
+class Said {
+  readonly answer = element('p', { class: 'standing', 'aria-live': 'polite' });
+  readonly notes = element('ul', { class: 'points compared' });
+  readonly table: HTMLElement;
+  readonly #head = element('tr');
+  readonly #body = element('tbody');
+  readonly #address: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #asked = false;
+
+  constructor([a, b]: readonly [string, string]) {
+    this.#address = `/api/compare?${new URLSearchParams({ a, b })}`;
+    const caption = element('caption', { class: 'hidden' }, 'Both runs, row by row');
+    const table = element('table', {}, caption, element('thead', {}, this.#head), this.#body);
+    const label = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': 'Row by row' };
+    this.table = element('div', label, table);
+  }
+
+  /** At once the first time; later asks within the pause are one. */
+  renew(waitMs: number): void {
+    if (waitMs === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#timer ??= setTimeout(() => void this.#ask(), this.#asked ? waitMs : 0);
+    this.#asked = true;
+  }
+
+  async #ask(): Promise<void> {
+    this.#timer = undefined;
+    const response = await fetch(this.#address);
+    const said = (await response.json()) as ComparisonAnswer;
+    if ('problem' in said) {
+      setText(this.answer, said.problem);
+      return;
+    }
+    setText(this.answer, said.answer);
+    const { heads, lines, left = [] } = said.table;
+    const classOf = (i: number) => (left.includes(i) ? 'text' : undefined);
+    this.#head.replaceChildren(
+      ...heads.map((text, i) => element('th', { scope: 'col', class: classOf(i) }, text)),
+    );
+    this.#body.replaceChildren(
+      ...lines.map((line, at) => {
+        const cells = line.map((text, i) => element('td', { class: classOf(i) }, text));
+        return element('tr', { 'data-change': said.changes[at] }, ...cells);
+      }),
+    );
+    this.notes.replaceChildren(...said.notes.map((text) => element('li', {}, text)));
+  }
 }
