@@ -9,6 +9,7 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
+import { pinUnderLauncher } from '../world/pinning.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';
@@ -19,6 +20,8 @@ export interface RankJob {
   /** How many ranks are started where no launcher has. */
   readonly localRanks: number;
   readonly pin: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
+  readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
@@ -52,7 +55,7 @@ const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
 async function startLocal(job: RankJob): Promise<number> {
-  const { show, localRanks, pin } = job;
+  const { show, localRanks, pin, gpus } = job;
   job.preflight();
   if (job.launch) return job.launch();
   const started = await spawnRanks({
@@ -60,6 +63,7 @@ async function startLocal(job: RankJob): Promise<number> {
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
+    ...(gpus && { gpus }),
     prefix: show.verbose,
     everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
@@ -81,12 +85,13 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
 }
 
 async function joinAndWork(
-  { show, timeoutMs, work }: RankJob,
-  { launcher, rank }: Identity,
+  { show, pin, gpus, timeoutMs, work }: RankJob,
+  { launcher, rank, localRank, localSize }: Identity,
 ): Promise<number> {
   const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
+    if (launcher !== 'local') pinUnderLauncher({ pin, gpus, localRank, localRanks: localSize });
     world = await openWorld({
       timeoutMs,
       ...(ranks !== undefined && { ranks }),

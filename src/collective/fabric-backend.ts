@@ -103,7 +103,8 @@ async function onInterfaces(
   interfaces: readonly string[],
 ): Promise<FabricSettings> {
   if (settings.nics || interfaces.length === 0) return settings;
-  const { provider } = await chooseFabric(world, { ...settings, nics: interfaces });
+  const { options } = await chooseFabric(world, { ...settings, nics: interfaces });
+  const { provider } = options;
   const sockets = provider !== undefined && /^(tcp|net|sockets|udp)\b/.test(provider);
   return sockets ? { ...settings, provider, nics: interfaces } : settings;
 }

@@ -22,6 +22,6 @@ export async function openGloo(job: BackendJob): Promise<Backend> {
 /** gloo uses one interface: on one host loopback, else that of the first network all hosts have in common. */
 async function commonInterface(world: World): Promise<string> {
   if (onOneHost(world)) return 'lo';
-  const { nics } = await chooseFabric(world, { provider: 'tcp' });
-  return nics?.[0] ?? 'lo';
+  const { options } = await chooseFabric(world, { provider: 'tcp' });
+  return options.nics?.[0] ?? 'lo';
 }

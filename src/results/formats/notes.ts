@@ -42,6 +42,7 @@ export function notesOf(run: Run): Note[] {
     ...deviceColumns(run),
     ...unlocked(run),
     ...smallWindow(run),
+    ...leftOutNics(run),
     ...skipped(run),
     ...ofBound(run),
     verified(run),
@@ -107,6 +108,12 @@ function smallWindow({ settings }: Run): Note[] {
   if (settings.windowReduced !== true) return [];
   const text = `window reduced to ${settings.window}: the provider’s queues hold no more`;
   return [{ kind: 'plain', text }];
+}
+
+function leftOutNics({ settings }: Run): Note[] {
+  const { nicsLeftOut } = settings;
+  if (!Array.isArray(nicsLeftOut)) return [];
+  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC left out: ${text}` }));
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */
