@@ -1,3 +1,4 @@
+import { railColumn } from '../results/diagnosis/cells.js';
 import { type Note, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import { comparisonOf } from './comparison.js';
@@ -30,7 +31,9 @@ export function answerOf(runs: readonly Run[]): Answer {
     headline: groups.map(groupFinding).join(' '),
     lead: runs.length === 1 ? quickest(only!) : '',
     points:
-      runs.length === 1 ? notesOf(only!).map(pointOf) : groups.flatMap((group) => doubtsOf(group)),
+      runs.length === 1
+        ? [...diagnosed(only!), ...notesOf(only!).map(pointOf)]
+        : groups.flatMap((group) => doubtsOf(group)),
   };
 }
 
@@ -126,7 +129,10 @@ const isPairs = (run: Run): boolean => run.rows.some((row) => row.kind === 'pair
 const slowShare = 0.8;
 
 function pairsFinding(run: Run): string | undefined {
-  const rows = passed(run).filter((row) => row.kind === 'pair' && row.gbps !== null);
+  const rows = passed(run).filter(
+    ({ kind, gbps: rate, halfRoundTripNanoseconds: half, column }) =>
+      kind === 'pair' && rate !== null && half === undefined && column !== railColumn,
+  );
   const bytes = Math.max(...rows.map((row) => row.bytes ?? 0));
   const sorted = rows.filter((row) => row.bytes === bytes).sort((a, b) => a.gbps! - b.gbps!);
   const slowest = sorted[0];
@@ -140,7 +146,7 @@ function pairsFinding(run: Run): string | undefined {
   return `${middle}, and ${slow} ${slow === 1 ? 'is' : 'are'} slow. The slowest is ${name(slowest)} with ${gbps(slowest.gbps!)}, ${percentage((slowest.gbps! / median) * 100)} of the median.`;
 }
 
-/** Each run against the first, row by row; a difference counts when the intervals of the means are apart. */
+/** Each run against the first, row by row; what counts as a difference is `isClear`'s to say. */
 function againstFirst(runs: readonly Run[]): string[] {
   const { names, rows } = comparisonOf(runs);
   return names.slice(1).flatMap((name, i) => {
@@ -164,6 +170,13 @@ function timesText(ratio: number): string {
   return `runs at ${ratio.toFixed(2)} times the rate of`;
 }
 
+/** What the run's own diagnosis found, and what to look at. */
+const diagnosed = ({ diagnosis }: Run): Point[] =>
+  (diagnosis?.findings ?? []).map(({ evidence, next }) => ({
+    kind: 'bad',
+    text: `${evidence} ${next}`,
+  }));
+
 const pointOf = ({ kind, text }: Note): Point => ({
   kind: kind === 'plain' && text.startsWith('verified') ? 'good' : kind,
   text,
@@ -178,6 +191,7 @@ function doubtsOf(runs: readonly Run[]): Point[] {
   const verified = notes.every((list) => list.some((note) => pointOf(note).kind === 'good'));
   return [
     ...compared.map((text): Point => ({ kind: 'plain', text: `${benchmark}: ${text}` })),
+    ...runs.flatMap(diagnosed),
     ...notes.flatMap((list, i) =>
       list
         .filter(({ kind }) => kind !== 'plain')

@@ -9,7 +9,7 @@ export interface ComparedRow {
   readonly rows: readonly (Row | undefined)[];
   /** By run: its speed over the first run's; undefined where either is missing. */
   readonly ratios: readonly (number | undefined)[];
-  /** By run: whether the intervals that hold the true means 95 times in 100 are apart. */
+  /** By run: whether the difference is more than two such runs show by themselves. See `isClear`. */
   readonly clear: readonly boolean[];
 }
 
@@ -51,14 +51,24 @@ function comparedRow(
     bytes,
     rows,
     ratios: rows.map((row) => row && first && speed(row) / speed(first)),
-    clear: rows.map((row) => row !== undefined && first !== undefined && apart(row, first)),
+    clear: rows.map((row) => row !== undefined && first !== undefined && isClear(row, first)),
   };
 }
 
 /** A rate where there is one: runs of different worlds move different bytes in the same row. */
 const speed = (row: Row): number => row.gbps ?? 1 / row.nanoseconds!.mean;
 
-function apart(a: Row, b: Row): boolean {
+/** Single runs differ by so much when nothing has changed, as `weft compare` holds too (docs/comparing.md). */
+export const betweenRuns = 0.25;
+
+/** Beyond what runs differ by themselves, and the intervals that hold the true means 95 times in 100 are apart. */
+function isClear(a: Row, b: Row): boolean {
+  const [fast, slow] = [speed(a), speed(b)].sort((x, y) => y - x);
   const [x, y] = [a.nanoseconds?.ci95, b.nanoseconds?.ci95];
-  return x != null && y != null && (x[0] > y[1] || y[0] > x[1]);
+  if (x == null || y == null || fast! / slow! - 1 <= betweenRuns) return false;
+  // Where the rows moved different bytes in an iteration, their times say nothing about each other.
+  const sameBytes = Math.abs(Math.log(bytesMoved(a) / bytesMoved(b))) < 0.01;
+  return !sameBytes || x[0] > y[1] || y[0] > x[1];
 }
+
+const bytesMoved = (row: Row): number => (row.gbps === null ? 1 : row.gbps * row.nanoseconds!.mean);

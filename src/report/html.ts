@@ -129,7 +129,7 @@ function comparisons(runs: readonly Run[]): Section[] {
     .filter((table) => table !== '');
   if (compared.length === 0) return [];
   const note =
-    '<p class="subject">Rates are against the first run. “Not clear” means that the intervals which hold the true means 95 times in 100 overlap.</p>';
+    '<p class="subject">Rates are against the first run. “Not clear” means that the difference is not above 25 %, which single runs show by themselves, or that the intervals which hold the true means 95 times in 100 overlap. To judge smaller differences measure with --repeats and use weft compare.</p>';
   return [{ id: 'comparison', title: 'Comparison', body: note + compared.map(card).join('\n') }];
 }
 

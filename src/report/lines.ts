@@ -57,8 +57,16 @@ function byConfiguration(run: Run): Map<string, Row[]> {
   );
   const nameOf = configurationNames(measured);
   const groups = groupBy(measured, nameOf);
-  for (const group of groups.values()) group.sort((a, b) => a.bytes! - b.bytes!);
-  return groups;
+  return new Map([...groups].map(([name, group]) => [name, onePerSize(group)]));
+}
+
+/** Smallest first. Of repeats that nobody has merged, the middle one stands for all. */
+function onePerSize(rows: readonly Row[]): Row[] {
+  const sizes = [...groupBy(rows, (row) => row.bytes!)].sort(([a], [b]) => a - b);
+  return sizes.map(([, same]) => {
+    const sorted = same.toSorted((a, b) => a.nanoseconds!.mean - b.nanoseconds!.mean);
+    return sorted[Math.floor((sorted.length - 1) / 2)]!;
+  });
 }
 
 /** A column's name, with those labels that tell its rows apart. */

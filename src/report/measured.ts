@@ -50,6 +50,7 @@ const settingNames: Readonly<Record<string, string>> = {
   timeoutMs: 'Deadline (ms)',
   check: 'Verification',
   buffers: 'Independent buffers',
+  repeats: 'Repeats of the whole measurement',
   columns: 'Columns asked for',
   pattern: 'Pattern',
   pin: 'Pinning of ranks',

@@ -103,6 +103,7 @@ const fields: readonly Field[] = [
     title: 'Checked',
     text: ({ checked }) => (checked.bytes === 0 ? undefined : bytesText(checked.bytes)),
   },
+  { title: 'Resent', text: ({ resent }) => resent?.toString() },
   { title: 'Outcome', words: true, text: (row) => row.outcome },
   { title: 'Remarks', words: true, text: remarksOf },
 ];

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chart } from '../../src/report/chart.js';
 import { chartsOf } from '../../src/report/charts.js';
@@ -221,3 +223,49 @@ describe('charts', () => {
     expect((ranks.option.xAxis as { data: string[] }).data[3]).toBe('rank 3 node-4');
   });
 });
+
+test('latencies of pairs are half their round trips, at a size of their own', () => {
+  const run = made.pairsRun(2);
+  const trip = made.row({
+    kind: 'pair',
+    column: 'Latency',
+    bytes: 8,
+    us: 30,
+    labels: { from: 0, to: 1 },
+    roundTrip: true,
+  });
+  const charts = chartsOf([{ ...run, rows: [...run.rows, trip] }]);
+  expect(charts.map(({ title }) => title)).toEqual([
+    'Bandwidth of every pair, 4 MiB',
+    'Latency of every pair, 8 B',
+  ]);
+  const [cells] = seriesOf(charts[1]!);
+  expect(cells!.data[0]![2]).toBeCloseTo(trip.nanoseconds!.mean / 2, -2);
+});
+
+test('of repeats the middle one is drawn', () => {
+  const rows = [1024, 2048].flatMap((bytes) =>
+    [7, 5, 6].map((us, repeat) => ({ ...made.row({ column: 'a', bytes, us }), repeat })),
+  );
+  const [line] = linesIn(chart([made.run('write', rows)], 'latency'));
+  expect(line!.data).toHaveLength(2);
+  expect(line!.data[0]![1]).toBeGreaterThan(5500);
+  expect(line!.data[0]![1]).toBeLessThan(6500);
+});
+
+test.each(['charts', 'answer', 'comparison', 'hydrate'])(
+  'browsers can load src/report/%s.ts: it needs no package and nothing of Node',
+  (name) => {
+    const files = new Set([resolve(import.meta.dirname, `../../src/report/${name}.ts`)]);
+    for (const file of files) {
+      const text = readFileSync(file, 'utf8');
+      for (const [, path = ''] of text.matchAll(
+        /^(?:import|export)(?! type)[^;]*? from '([^']+)';/gms,
+      )) {
+        expect(path, file).toMatch(/^\./);
+        files.add(resolve(dirname(file), path.replace(/\.js$/, '.ts')));
+      }
+    }
+    expect(files.size).toBeGreaterThan(0);
+  },
+);

@@ -5,19 +5,11 @@ import {
   figuresOf,
   oneToEachBytes,
 } from '../../src/measure/figures.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
 import { type MeasuredRow, measuredRow, outcomeOf, skippedRow } from '../../src/results/rows.js';
 import type { Row, Run } from '../../src/results/schema.js';
 
 const reference = new URL('../../baselines/p5-reference.csv', import.meta.url);
-
-/** Deterministic noise in [0, 1). */
-function noise(seed: number): () => number {
-  let state = seed >>> 0 || 1;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 export interface Sample extends Partial<Omit<MeasuredRow, 'samples'>> {
   readonly column: string;
@@ -34,7 +26,7 @@ export interface Sample extends Partial<Omit<MeasuredRow, 'samples'>> {
 /** Samples around `us` with a tail to the right, as transfers have, and the figures that follow. */
 export function row(sample: Sample): Row {
   const { us, allowedGbps, boundGbps, figure, spread = 0.04, count = 60, ...rest } = sample;
-  const next = noise(rest.bytes + rest.column.length * 7919 + Math.round(us * 100));
+  const next = seededRandom(rest.bytes + rest.column.length * 7919 + Math.round(us * 100));
   const samples = Array.from({ length: count }, () => {
     const tail = next() > 0.93 ? 3 * spread : 0;
     return Math.round(us * 1000 * (1 + spread * (next() - 0.5) + tail * next()));
@@ -233,7 +225,7 @@ export const pairsRun = (ranks = 8, rails: readonly string[] = ['']): Run =>
           if (from === 5 && to === 1)
             return skippedRow({
               kind: 'pair',
-              column: 'bandwidth',
+              column: 'Bandwidth',
               bytes,
               reason: 'no route',
               labels,
@@ -241,7 +233,7 @@ export const pairsRun = (ranks = 8, rails: readonly string[] = ['']): Run =>
           const gbps = from === 2 && to === 6 ? 31 : 94 + ((from * 7 + to * 3) % 5);
           return row({
             kind: 'pair',
-            column: 'bandwidth',
+            column: 'Bandwidth',
             bytes,
             us: (bytes * 8) / gbps / 1000,
             labels,

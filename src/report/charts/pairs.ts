@@ -1,3 +1,4 @@
+import { railColumn } from '../../results/diagnosis/cells.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
 import { type ChartParts, rounded } from '../chart.js';
@@ -11,64 +12,75 @@ interface Pair {
   readonly row: Row;
 }
 
-/** The pair rows of a run at their largest size: one row per pair and rail. */
-function pairsOf(run: Run): { bytes: number; pairs: Pair[] } | undefined {
-  const rows = run.rows.filter(({ kind, bytes, labels }) => {
-    return (
-      kind === 'pair' && bytes !== null && labels.from !== undefined && labels.to !== undefined
-    );
-  });
-  const measured = rows.filter((row) => row.nanoseconds !== null);
-  if (measured.length === 0) return undefined;
-  const bytes = Math.max(...measured.map((row) => row.bytes!));
-  const pairs = rows
-    .filter((row) => row.bytes === bytes)
-    .map((row) => ({ from: row.labels.from!, to: row.labels.to!, row }));
-  return { bytes, pairs };
+interface PairMap {
+  readonly bytes: number;
+  readonly column: string;
+  readonly rail: string;
+  readonly pairs: readonly Pair[];
 }
+
+/** The pair rows of a run by column and rail, each at its largest measured size. */
+function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
+  const rows = run.rows.filter((row) => {
+    const { from, to } = row.labels;
+    return row.kind === 'pair' && row.bytes !== null && from !== undefined && to !== undefined;
+  });
+  const groups = groupBy(rows, ({ column, labels }) => JSON.stringify([column, labels.rail ?? '']));
+  return [...groups.values()].flatMap((group) => {
+    const measured = group.filter((row) => row.nanoseconds !== null && wanted(row));
+    if (measured.length === 0) return [];
+    const bytes = Math.max(...measured.map((row) => row.bytes!));
+    const { column, labels } = measured[0]!;
+    const pairs = group
+      .filter((row) => row.bytes === bytes)
+      .map((row) => ({ from: row.labels.from!, to: row.labels.to!, row }));
+    return [{ bytes, column, rail: labels.rail ?? '', pairs }];
+  });
+}
+
+/** Round trips are there for their time; everything else is there for its rate. */
+const isTrip = (row: Row): boolean =>
+  row.halfRoundTripNanoseconds !== undefined || row.gbps === null;
+/** A round on each rail alone is no matrix: `railBars` shows it. */
+const isRate = (row: Row): boolean => !isTrip(row) && row.column !== railColumn;
 
 export interface PairFigure {
   readonly title: string;
-  readonly caption: string;
   readonly text: 'gbps' | 'ns';
+  readonly wanted: (row: Row) => boolean;
   readonly value: (row: Row) => number | null | undefined;
 }
 
 export const pairBandwidth: PairFigure = {
   title: 'Bandwidth of every pair',
-  caption:
-    'Each cell is one pair: its row sends, its column receives. Crossed cells have no result.',
   text: 'gbps',
+  wanted: isRate,
   value: (row) => row.gbps,
 };
 
 export const pairTime: PairFigure = {
-  title: 'Time of every pair',
-  caption:
-    'Each cell is one pair: its row sends, its column receives. Crossed cells have no result.',
+  title: 'Latency of every pair',
   text: 'ns',
-  value: (row) => row.nanoseconds?.mean,
+  wanted: isTrip,
+  value: (row) => row.halfRoundTripNanoseconds ?? row.nanoseconds?.mean,
 };
 
+const mapCaption =
+  'Each cell is one pair: its row sends, its column receives. Crossed cells have no result.';
 const cellsWithText = 12;
 const mostCellsPx = 640;
 
-/** A heat map per rail, and per column where a run has several; undefined without pairs. */
+/** A heat map per rail, and per column where a run has several. */
 export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
-  const found = pairsOf(run);
-  if (found === undefined) return [];
-  const columns = new Set(found.pairs.map(({ row }) => row.column));
-  const groups = groupBy(found.pairs, ({ row }) => partOf(row, columns.size > 1));
-  return [...groups].flatMap(([part, pairs]) => {
+  const maps = mapsOf(run, figure.wanted);
+  const columns = new Set(maps.map(({ column }) => column));
+  return maps.flatMap(({ bytes, column, rail, pairs }) => {
     const map = heatMap(pairs, figure);
     if (map === undefined) return [];
-    const where = part === '' ? '' : `, ${part}`;
-    return [{ ...map, title: `${figure.title}, ${bytesText(found.bytes)}${where}` }];
+    const where = [bytesText(bytes), columns.size > 1 ? column : '', rail];
+    return [{ ...map, title: [figure.title, ...where.filter(Boolean)].join(', ') }];
   });
 }
-
-const partOf = ({ column, labels }: Row, named: boolean): string =>
-  [named ? column : '', labels.rail ?? ''].filter((part) => part !== '').join(' ');
 
 function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undefined {
   const valued = pairs.flatMap((pair) => {
@@ -84,7 +96,7 @@ function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undef
   const sizePx = Math.min(mostCellsPx, Math.max(260, ranks.length * 46));
   return {
     title: figure.title,
-    caption: figure.caption,
+    caption: mapCaption,
     summary: extremes(valued, figure),
     heightPx: sizePx + 150,
     option: mapOption({
@@ -169,26 +181,21 @@ function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFi
 
 /** What each rail carried, over all pairs. */
 export function railBars(run: Run): ChartParts | undefined {
-  const found = pairsOf(run);
-  const pairs = (found?.pairs ?? []).filter(({ row }) => row.labels.rail && row.gbps !== null);
-  if (pairs.length === 0) return undefined;
-  const rails = [...groupBy(pairs, ({ row }) => row.labels.rail!)];
-  const mean = (list: readonly Pair[]) =>
-    list.reduce((sum, { row }) => sum + row.gbps!, 0) / list.length;
+  const maps = mapsOf(run, (row) => !isTrip(row)).filter(({ rail }) => rail !== '');
+  if (maps.length === 0) return undefined;
+  const rates = maps.map(({ pairs }) => pairs.flatMap(({ row }) => row.gbps ?? []));
+  const mean = (list: readonly number[]) => list.reduce((sum, rate) => sum + rate, 0) / list.length;
   return barChart({
-    title: `Bandwidth by rail, ${bytesText(found!.bytes)}`,
+    title: `Bandwidth by rail, ${bytesText(maps[0]!.bytes)}`,
     caption: 'The mean over the pairs that a rail joins; hover for the slowest and the fastest.',
-    places: rails.map(([rail]) => rail),
+    places: maps.map(({ rail }) => rail),
     axis: { name: 'bandwidth', text: 'gbps' },
     bars: [
       {
         name: 'mean over pairs',
         color: 0,
-        values: rails.map(([, list]) => mean(list)),
-        ranges: rails.map(([, list]) => {
-          const rates = list.map(({ row }) => row.gbps!);
-          return [Math.min(...rates), Math.max(...rates)] as const;
-        }),
+        values: rates.map(mean),
+        ranges: rates.map((list) => [Math.min(...list), Math.max(...list)] as const),
       },
     ],
   });
