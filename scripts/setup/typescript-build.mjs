@@ -10,7 +10,12 @@ const compiler = 'node_modules/typescript/bin/tsc';
 // Pages run in browsers, so they are checked against what browsers have.
 const projects = ['tsconfig.json', 'tsconfig.page.json'];
 /** Parts of pages that need no compiler. */
-const copied = ['report/page/report.css', 'report/page/print.css'];
+const copied = [
+  'live/page/page.css',
+  'live/page/icon.svg',
+  'report/page/report.css',
+  'report/page/print.css',
+];
 
 export const typescriptBuild = {
   pending({ root }) {

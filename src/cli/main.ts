@@ -11,6 +11,7 @@ import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
 import { addPlotCommand } from './plot.js';
 import { addReportCommand } from './report.js';
+import { addServeCommand } from './serve.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -33,11 +34,12 @@ addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
 addAllToAllSingleCommand(program);
 addSuiteCommand(program);
-addReportCommand(program);
-addPlotCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);
+addReportCommand(program);
+addPlotCommand(program);
 addLabCommand(program);
+addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);
 
