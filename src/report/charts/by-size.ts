@@ -51,6 +51,8 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   const all = drawn.flatMap(({ points }) => points);
   if (new Set(all.map(([bytes]) => bytes)).size < 2) return undefined;
   const banded = measure.range !== undefined && drawn.length <= mostBands;
+  const caption =
+    measure.range !== undefined && !banded ? 'Means of all iterations.' : chart.caption;
   const lineSeries = drawn.map(({ line, points }, i) => ({
     type: 'line',
     name: line.name,
@@ -66,7 +68,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   const sizes = doublingTicks(all.map(([bytes]) => bytes!));
   return {
     title: chart.title,
-    caption: all.some(isFailed) ? `${chart.caption} Crosses are rows that failed.` : chart.caption,
+    caption: all.some(isFailed) ? `${caption} Crosses are rows that failed.` : caption,
     summary: drawn.map(({ line, points }) => bestOf(line.name, points, measure.axis)).join('; '),
     heightPx: plotHeightPx,
     option: framed({
