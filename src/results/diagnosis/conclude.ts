@@ -58,7 +58,9 @@ export function conclude({ suspect, retests, pace }: RetestResult, places: Place
     return still.map(({ rank, share }) => rankFinding(rank, share, suspect, pace, places));
   }
   const sides = sidesOf(suspect, retests);
-  const lossy = lossySides(sides);
+  // Only who looked so before: on a busy host TCP sends a few segments again without any loss.
+  const sentAgain = has(suspect.symptoms, 'loss') || has(suspect.symptoms, 'stall');
+  const lossy = sentAgain ? lossySides(sides) : [];
   const rails = new Set(lossy.map(({ rail }) => rail));
   const rest = sides.filter(({ rail }) => !rails.has(rail));
   const slow = rest.filter(({ bandwidth }) => Math.log(bandwidth) <= leastSlow);
