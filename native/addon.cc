@@ -12,6 +12,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::defineInfo(env, exports);
   weft::defineProcess(env, exports);
   weft::definePort(env, exports);
+  weft::defineQueue(env, exports);
+  weft::defineIpc(env, exports);
   weft::definePeer(env, exports);
   weft::defineSequence(env, exports);
   weft::defineBlockCopy(env, exports);

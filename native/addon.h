@@ -7,6 +7,8 @@ void defineInfo(Napi::Env env, Napi::Object exports);
 void defineProcess(Napi::Env env, Napi::Object exports);
 void defineGpu(Napi::Env env, Napi::Object exports);
 void definePort(Napi::Env env, Napi::Object exports);
+void defineQueue(Napi::Env env, Napi::Object exports);
+void defineIpc(Napi::Env env, Napi::Object exports);
 void definePeer(Napi::Env env, Napi::Object exports);
 void defineSequence(Napi::Env env, Napi::Object exports);
 void defineBlockCopy(Napi::Env env, Napi::Object exports);

@@ -1,9 +1,11 @@
 #pragma once
 #include <napi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "fault.h"
 
@@ -37,5 +39,11 @@ inline size_t size(const Napi::Value& value, const char* name) {
 }
 
 inline std::string text(const char* value) { return value ? value : ""; }
+
+inline Napi::Float64Array toArray(Napi::Env env, const std::vector<double>& values) {
+  auto array = Napi::Float64Array::New(env, values.size());
+  std::copy(values.begin(), values.end(), array.Data());
+  return array;
+}
 
 }  // namespace weft

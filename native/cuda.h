@@ -111,6 +111,7 @@ constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
 /// Newer than the oldest driver we accept: null where the driver lacks them.
 #define WEFT_CUDA_OPTIONAL(F)                                   \
+  F(cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", (int* value, int attribute, CuDevice from, CuDevice to)) \
   F(cuMemGetHandleForAddressRange, "cuMemGetHandleForAddressRange", \
     (void* handle, CuPointer pointer, size_t bytes, int type, unsigned long long flags))
 

@@ -77,7 +77,11 @@ void Executor::idle() {
   if (quiet_ % kPollsBetweenChecks != 0) return;
   if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
   if (progressed_) return expectWithin(patience_);
-  if (now() > deadline_) give(ETIMEDOUT, left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier");
+  if (now() > deadline_) give(ETIMEDOUT, awaited());
+}
+
+std::string Executor::awaited() const {
+  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier";
 }
 
 void Executor::give(int code, const std::string& text) { throw Fault("plan", code, text); }

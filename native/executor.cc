@@ -61,11 +61,7 @@ std::vector<double> Executor::measure() {
   drop_ = options_.sabotage.kind == Sabotage::Drop;
   barrier(options_.timeoutNanoseconds);
   expectWithin(options_.timeoutNanoseconds);
-  for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
-    uint64_t start = now();
-    for (uint64_t i = 0; i < options_.batch; i++) iterate();
-    samples.push_back(static_cast<double>(now() - start));
-  }
+  iterateAll(samples);
   if (options_.sabotage.kind == Sabotage::Flip) {
     flipByte(copies_ ? copies_->target() : regions_[1]->memory, options_.sabotage.offset);
   }
@@ -73,6 +69,14 @@ std::vector<double> Executor::measure() {
   // their own, and whoever fails or dies is told to all: this one is for messages that got lost.
   barrier(kBystanderPatience * options_.timeoutNanoseconds + kBystanderPatience * options_.expectedNanoseconds);
   return samples;
+}
+
+void Executor::iterateAll(std::vector<double>& samples) {
+  for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
+    uint64_t start = now();
+    for (uint64_t i = 0; i < options_.batch; i++) iterate();
+    samples.push_back(static_cast<double>(now() - start));
+  }
 }
 
 void Executor::iterate() {
@@ -120,6 +124,7 @@ void Executor::finish(uint32_t index) {
     counter.wanted = Counter::kNobody;
   }
   left_--;
+  stepDone(index);
   for (uint32_t next : step.dependents) {
     if (--state_[next].after > 0) continue;
     activate(next);

@@ -61,12 +61,13 @@ struct RunOptions {
   Sabotage sabotage;
 };
 
-class Executor final : private Completer {
+class Executor : private Completer {
  public:
   /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
   /// `copies` are needed where the plan has copy steps.
   Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
            std::unique_ptr<CopyLanes> copies);
+  virtual ~Executor() = default;
 
   /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
   /// Fault, operations may still be in flight: the executor must then outlive the port.
@@ -74,7 +75,14 @@ class Executor final : private Completer {
   /// From any thread: makes `run` throw ECANCELED soon.
   void abort() { aborted_.store(true, std::memory_order_relaxed); }
 
- private:
+ protected:
+  /// Everything between the two barriers. The proxy's steps run when they are asked for.
+  virtual void iterateAll(std::vector<double>& samples);
+  /// Told of every step that is done.
+  virtual void stepDone(uint32_t) {}
+  /// What has not happened when the deadline passes.
+  virtual std::string awaited() const;
+
   static constexpr uint32_t kBarrierStep = ~0u;
   struct State {
     uint32_t after, posted, done;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderFields = 13, kStepFields = 12;
+constexpr uint32_t kMostProducers = 1024;
 
 size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
 
@@ -88,6 +89,37 @@ std::array<Span, 2> readDevice(const Napi::Object& job) {
   return {spanOf(buffers.Get("source")), spanOf(buffers.Get("target"))};
 }
 
+ProxyJob readProxy(const Napi::Object& from) {
+  ProxyJob job;
+  job.producers = static_cast<uint32_t>(field(from, "producers"));
+  job.block = static_cast<uint32_t>(field(from, "block"));
+  job.shift = static_cast<uint32_t>(field(from, "shift"));
+  job.blocking = from.Get("blocking").ToBoolean();
+  job.fill = from.Get("fill").ToBoolean();
+  job.trace = from.Get("trace").ToBoolean();
+  job.seed = field(from, "seed");
+  if (from.Get("gpu").IsNumber()) job.context = GpuContext::of(static_cast<int>(field(from, "gpu")));
+  if (job.producers == 0 || job.producers > kMostProducers || job.block == 0 || job.block > 1024) {
+    throw Fault("proxy", EINVAL, "a proxy serves 1 to 1024 producers");
+  }
+  auto transfers = from.Get("transfers").As<Napi::Array>();
+  for (uint32_t i = 0; i < transfers.Length(); i++) {
+    auto steps = transfers.Get(i).As<Napi::Array>();
+    job.steps.emplace_back();
+    for (uint32_t k = 0; k < steps.Length(); k++) job.steps.back().push_back(static_cast<uint32_t>(size(steps.Get(k), "step")));
+  }
+  if (job.producers > job.steps.size()) throw Fault("proxy", EINVAL, "there are more producers than transfers");
+  return job;
+}
+
+Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const ProxyExecutor& proxy) {
+  auto result = Napi::Object::New(env);
+  result.Set("samples", toArray(env, samples));
+  result.Set("trace", toArray(env, proxy.trace()));
+  result.Set("clockUncertainty", proxy.clock().uncertainty);
+  return result;
+}
+
 RunOptions readOptions(const Napi::Object& job) {
   RunOptions options;
   options.iterations = field(job, "iterations");
@@ -122,7 +154,15 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   auto ids = job.Get("remotes").As<Napi::Array>();
   for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
   if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
-  executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
+  auto proxied = job.Get("proxy");
+  if (proxied.IsObject()) {
+    ProxyJob how = readProxy(proxied.As<Napi::Object>());
+    auto proxy = std::make_unique<ProxyExecutor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(how));
+    proxy_ = proxy.get();
+    executor_ = std::move(proxy);
+  } else {
+    executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
+  }
   told_ = Napi::ThreadSafeFunction::New(job.Env(), Napi::Function(), "weft plan", 0, 1);
   thread_ = std::thread([this] { work(); });
 }
@@ -155,9 +195,7 @@ void PlanRun::settle(Napi::Env env) {
     deferred_.Reject(toError(env, *fault_).Value());
     return;
   }
-  auto result = Napi::Float64Array::New(env, samples_.size());
-  std::copy(samples_.begin(), samples_.end(), result.Data());
-  deferred_.Resolve(result);
+  deferred_.Resolve(proxy_ ? proxyResult(env, samples_, *proxy_) : toArray(env, samples_));
 }
 
 }  // namespace weft

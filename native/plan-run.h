@@ -7,10 +7,12 @@
 
 #include "executor.h"
 #include "fault.h"
+#include "proxy-executor.h"
 
 namespace weft {
 
-/// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples.
+/// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples. A proxied run
+/// gives an object with the samples, the trace and the clocks' relation.
 class PlanRun {
  public:
   /// Reads everything from `job` before any other thread starts. `onEnd` is called on the JavaScript thread, before
@@ -32,6 +34,7 @@ class PlanRun {
   RunOptions options_;
   GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
   std::unique_ptr<Executor> executor_;
+  const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;

@@ -17,6 +17,8 @@ export {
   openGpu,
 } from './gpu/gpu.js';
 export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';
+export { openShmem, Shmem, type ShmemOptions, type WaitOptions } from './shmem/shmem.js';
+export type { NumberArray, NumberArrayType, PutRange, Symmetric } from './shmem/symmetric.js';
 export { connectFabric, exchangeRegions } from './world/connect-fabric.js';
 export {
   describeExit,

@@ -90,6 +90,8 @@ interface BenchmarkBase {
   readonly columns: readonly NamedColumn[];
   readonly sizes: { readonly minBytes: number; readonly maxBytes: number; readonly factor: number };
   readonly options?: readonly OwnOption[];
+  /** Throws BAD_USAGE for settings that make no sense here, before any rank is started. */
+  check?(settings: Settings): void;
   /** `--buffers` means something here. */
   readonly takesBuffers?: boolean;
 }
@@ -121,6 +123,8 @@ export type OwnBenchmark = BenchmarkBase &
         readonly fabric: true;
         /** It wants to be told of rails that do not carry, instead of being refused. */
         readonly reportsGaps?: boolean;
+        /** Whether buffers in GPU memory are of use to it. */
+        deviceMemory?(settings: Settings): boolean;
         run(procedure: Procedure & { session: Session }): Promise<void>;
       }
     | { readonly fabric: false; run(procedure: Procedure): Promise<void> }

@@ -121,10 +121,15 @@ export async function keepRun(
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
-function sessionOptions(benchmark: Benchmark, { columns }: Settings): SessionOptions {
-  if (!isPlanned(benchmark))
-    return benchmark.fabric && benchmark.reportsGaps ? { gaps: 'report' } : {};
-  const asked = columnsOf(benchmark, columns);
+function sessionOptions(benchmark: Benchmark, settings: Settings): SessionOptions {
+  if (!isPlanned(benchmark)) {
+    if (!benchmark.fabric) return {};
+    return {
+      ...(benchmark.reportsGaps && { gaps: 'report' as const }),
+      deviceMemory: benchmark.deviceMemory?.(settings) ?? false,
+    };
+  }
+  const asked = columnsOf(benchmark, settings.columns);
   return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
 }
 

@@ -1,12 +1,23 @@
 import { WeftError } from '../errors.js';
 import { all2all } from './all2all.js';
 import type { Benchmark } from './benchmark.js';
+import { ipc } from './ipc.js';
 import { pairs } from './pairs.js';
+import { proxy } from './proxy.js';
+import { queue } from './queue.js';
 import { sendrecv } from './sendrecv.js';
 import { write } from './write.js';
 
 /** Every benchmark there is: help, `list`, the commands and the suite are made from this table. */
-export const benchmarks: readonly Benchmark[] = [sendrecv, write, all2all, pairs];
+export const benchmarks: readonly Benchmark[] = [
+  sendrecv,
+  write,
+  all2all,
+  pairs,
+  proxy,
+  queue,
+  ipc,
+];
 
 export function benchmarkById(id: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.id === id);

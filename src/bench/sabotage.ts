@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import type { NativeJob } from '../native/addon.js';
+import type { NativeQueueJob } from '../native/tasks.js';
 
 /**
  * Tests only: `WEFT_TEST_FAULT=flip:RANK:OFFSET` changes a byte of that rank's target buffer after each run of a plan,
@@ -16,4 +17,14 @@ export function sabotageFromEnvironment(
   const [, kind, where, offset] = match;
   if (Number(where) !== rank) return undefined;
   return { kind: kind as 'flip' | 'drop', offset: Number(offset ?? 0) };
+}
+
+/** Tests only: `WEFT_TEST_FAULT=drop-element:N`, or duplicate or flip: what producer 0 of a queue does wrong. */
+export function elementFaultFromEnvironment(
+  env: NodeJS.ProcessEnv = process.env,
+): NativeQueueJob['fault'] {
+  const match = /^(drop|duplicate|flip)-element:([1-9]\d*)$/.exec(env.WEFT_TEST_FAULT ?? '');
+  return match
+    ? { kind: match[1] as 'drop' | 'duplicate' | 'flip', at: Number(match[2]) }
+    : undefined;
 }

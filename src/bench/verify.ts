@@ -22,6 +22,11 @@ export interface WrongByte {
 const seedsPerCheck = 2 ** 17;
 
 /** A seed no other check of this run uses. */
+/** As much of an engine as a check needs. */
+export type Checkable = Pick<Engine, 'rank' | 'target' | 'run'> & {
+  readonly source: Pick<Engine['source'], 'fill'>;
+};
+
 export const seedOfCheck = (runSeed: number, check: number): number =>
   runSeed + check * seedsPerCheck;
 
@@ -31,7 +36,7 @@ export const seedOfCheck = (runSeed: number, check: number): number =>
  * compared. The engine's own barriers keep other iterations out.
  */
 export async function verifyTurn(
-  engine: Engine,
+  engine: Checkable,
   traffic: Traffic,
   plan: Plan,
   seed: number,
@@ -41,7 +46,7 @@ export async function verifyTurn(
 
 /** The same, with how long the iterations took: a first idea of what a longer run would take. */
 export async function verifyTimed(
-  engine: Engine,
+  engine: Checkable,
   traffic: Traffic,
   plan: Plan,
   seed: number,

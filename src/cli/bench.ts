@@ -50,6 +50,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
 function check(benchmark: Benchmark, settings: Settings, ranks: number): void {
   sizesOf(settings);
   columnsOf(benchmark, settings.columns);
+  benchmark.check?.(settings);
   if (settings.buffers !== undefined && !benchmark.takesBuffers) {
     throw new WeftError('BAD_USAGE', `--buffers means nothing to ${benchmark.id}`, {
       hint: 'It is for write.',

@@ -12,9 +12,11 @@ import {
 import { pinUnderLauncher } from '../world/pinning.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+import { withLivePage } from './live-page.js';
 
 export interface RankJob {
-  readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
+  readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
+    Partial<Pick<ShowOptions, 'live' | 'out'>>;
   /** How many ranks are started where no launcher has. */
   readonly localRanks: number;
   readonly pin: 'auto' | 'none';
@@ -38,8 +40,16 @@ export interface RankJob {
 export async function inRanks(job: RankJob): Promise<number> {
   const { ranks } = job.show;
   const identity = identify(process.env, { ancestors, ...(ranks !== undefined && { ranks }) });
-  return identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity);
+  const run = () => (identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity));
+  if (!showsLive(job, identity)) return run();
+  // What cannot run needs no page.
+  if (identity.launcher === 'single') job.preflight();
+  return withLivePage(job.show.out, run);
 }
+
+/** The process that the user or a launcher started: a local job's ranks leave the page to their parent. */
+const showsLive = ({ show }: RankJob, { launcher, rank }: Identity): boolean =>
+  show.live === true && launcher !== 'local' && (launcher === 'single' || rank === 0);
 
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';

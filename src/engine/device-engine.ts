@@ -5,12 +5,19 @@ import type { FabricDeviceBuffer, RemoteRegion } from '../fabric/region.js';
 import type { DeviceBuffer } from '../gpu/device-buffer.js';
 import { callingGpu } from '../gpu/faults.js';
 import type { Gpu } from '../gpu/gpu.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import { stagedPlan } from '../plan/staged.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
-import type { BufferSizes, Engine, PatternBuffer, RunOptions } from './engine.js';
+import type {
+  BufferSizes,
+  PatternBuffer,
+  RunOptions,
+  ServeOptions,
+  ServingEngine,
+} from './engine.js';
 import type { FabricEngine } from './fabric-engine.js';
-import { runPlan } from './run-plan.js';
+import { runPlan, servePlan } from './run-plan.js';
 
 export interface DeviceEngineOptions {
   readonly gpu: Gpu;
@@ -35,7 +42,7 @@ type Buffers =
  * Plans from and to GPU memory: directly where the fabric reaches it, else staged through the buffers of the engine
  * for host memory, which must be prepared first. Owns its buffers.
  */
-export class DeviceEngine implements Engine {
+export class DeviceEngine implements ServingEngine {
   readonly #options: DeviceEngineOptions;
   readonly #stagedPlans = new WeakMap<Plan, Plan>();
   #buffers: Buffers | undefined;
@@ -113,6 +120,14 @@ export class DeviceEngine implements Engine {
     const device = { source: source.native, target: target.native };
     const memory = { ...staging.planMemory, device };
     return runPlan(staging.options, memory, this.#stagedPlan(plan), options);
+  }
+
+  /** Only where the fabric reaches GPU memory: what is staged is not the producers' to ask for. */
+  serve(plan: Plan, options: ServeOptions, proxy: NativeProxyJob): Promise<NativeProxyResult> {
+    const buffers = this.#prepared();
+    if (!('direct' in buffers)) throw new TypeError('staged memory is not proxied');
+    const memory = { ...buffers.direct, remotes: buffers.remotes };
+    return servePlan(this.#options.staging.options, memory, plan, options, proxy);
   }
 
   #direct({ sourceBytes, targetBytes }: BufferSizes, path: DevicePath): Buffers {

@@ -1,4 +1,5 @@
 import type { Mismatch, PatternRange } from '../memory/buffer.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import type { Labels } from '../results/schema.js';
 
@@ -8,6 +9,11 @@ export interface RunOptions {
   readonly batch?: number;
   /** Of the whole run: ranks with nothing to do wait longer for the others when that is long. */
   readonly expectedMs?: number;
+}
+
+export interface ServeOptions extends RunOptions {
+  /** CPU producers and ranks are more than the cores: nobody spins. */
+  readonly crowded: boolean;
 }
 
 /** What results call the memory of a row. */
@@ -38,4 +44,10 @@ export interface Engine extends AsyncDisposable {
   prepare(sizes: BufferSizes): Promise<void>;
   /** This rank's samples, in nanoseconds on its own clock. */
   run(plan: Plan, options: RunOptions): Promise<Float64Array>;
+}
+
+/** An engine that also runs a plan's writes when producers ask for them. */
+export interface ServingEngine extends Engine {
+  /** This rank's part, where the producers are; the other ranks `run` theirs. */
+  serve(plan: Plan, options: ServeOptions, proxy: NativeProxyJob): Promise<NativeProxyResult>;
 }

@@ -2,13 +2,14 @@ import { isWeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
 import type { MemoryKind } from '../memory/buffer.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
-import type { BufferSizes, Engine, RunOptions } from './engine.js';
-import { type FabricEngineOptions, type PlanMemory, runPlan } from './run-plan.js';
+import type { BufferSizes, RunOptions, ServeOptions, ServingEngine } from './engine.js';
+import { type FabricEngineOptions, type PlanMemory, runPlan, servePlan } from './run-plan.js';
 
 /** Plans over real libfabric, from and to host memory. Owns its buffers, not the world or the fabric. */
-export class FabricEngine implements Engine {
+export class FabricEngine implements ServingEngine {
   readonly options: FabricEngineOptions;
   #buffers: { source: FabricBuffer; target: FabricBuffer } | undefined;
   #remotes: RemoteRegion[] = [];
@@ -60,6 +61,10 @@ export class FabricEngine implements Engine {
 
   run(plan: Plan, options: RunOptions): Promise<Float64Array> {
     return runPlan(this.options, this.planMemory, plan, options);
+  }
+
+  serve(plan: Plan, options: ServeOptions, proxy: NativeProxyJob): Promise<NativeProxyResult> {
+    return servePlan(this.options, this.planMemory, plan, options, proxy);
   }
 
   #prepared(): { source: FabricBuffer; target: FabricBuffer } {

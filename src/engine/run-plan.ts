@@ -1,10 +1,11 @@
 import type { Fabric } from '../fabric/fabric.js';
 import type { Registered, RemoteRegion } from '../fabric/region.js';
 import type { NativeJob } from '../native/addon.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
-import type { RunOptions } from './engine.js';
+import type { RunOptions, ServeOptions } from './engine.js';
 
 export interface FabricEngineOptions {
   readonly world: World;
@@ -29,18 +30,42 @@ export interface PlanMemory {
 }
 
 /** Executes a plan on a thread of its own; ends early when the world does. */
-export async function runPlan(
+export function runPlan(
+  options: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  how: RunOptions,
+): Promise<Float64Array> {
+  return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
+}
+
+/** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
+export function servePlan(
+  options: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  { crowded, ...how }: ServeOptions,
+  proxy: NativeProxyJob,
+): Promise<NativeProxyResult> {
+  const spinning = crowded ? { ...options, spinsBeforeYield: 0 } : options;
+  return running(spinning, memory, plan, how, (job) =>
+    options.fabric.port.serve({ ...job, proxy }),
+  );
+}
+
+async function running<T>(
   { fabric, world, timeoutMs, spinsBeforeYield, sabotage }: FabricEngineOptions,
   memory: PlanMemory,
   plan: Plan,
   { iterations, batch = 1, expectedMs = 0 }: RunOptions,
-): Promise<Float64Array> {
+  start: (job: NativeJob) => Promise<T>,
+): Promise<T> {
   const { port } = fabric;
   world.signal.throwIfAborted();
   const abort = () => port.native.abort();
   world.signal.addEventListener('abort', abort, { once: true });
   try {
-    return await port.run({
+    return await start({
       plan: encodePlan(plan),
       source: memory.source.region(port),
       target: memory.target.region(port),

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativeJob, type NativePort } from '../native/addon.js';
+import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { type Command, commandWords, encodeCommand } from './command.js';
 import { calling, fabricError } from './faults.js';
@@ -55,7 +56,8 @@ export class PromisePort {
     this.#idle ??= setTimeout(() => this.#glance(), idleMs).unref();
   }
 
-  #stop(): void {
+  /** Ends them until `start`, for whoever must not be disturbed: nobody may write to us meanwhile. */
+  stop(): void {
     clearTimeout(this.#idle);
     this.#idle = undefined;
   }
@@ -108,10 +110,19 @@ export class PromisePort {
   }
 
   /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
-  async run(job: NativeJob): Promise<Float64Array> {
-    this.#stop();
+  run(job: NativeJob): Promise<Float64Array> {
+    return this.#alone(() => this.native.run(job));
+  }
+
+  /** The same with producers that ask for the plan's transfers. */
+  serve(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult> {
+    return this.#alone(() => this.native.run(job));
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    this.stop();
     try {
-      return await this.native.run(job);
+      return await work();
     } catch (error) {
       throw fabricError(error);
     } finally {
@@ -124,7 +135,7 @@ export class PromisePort {
     if (this.#closed) return;
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
-    this.#stop();
+    this.stop();
     this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
   }
 

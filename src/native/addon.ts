@@ -1,5 +1,14 @@
 import { createRequire } from 'node:module';
 import { WeftError } from '../errors.js';
+import type {
+  NativePeerMemory,
+  NativeProxyJob,
+  NativeProxyResult,
+  NativeQueueJob,
+  NativeQueueResult,
+  NativeSharedMemory,
+  NativeTask,
+} from './tasks.js';
 
 /** What the addon throws. */
 export interface NativeFault extends Error {
@@ -176,6 +185,8 @@ export interface NativePort {
   poll(spins: number): number;
   cancel(id: number): void;
   takeText(key: number): string | undefined;
+  /** Like `run` below, with producers that ask for the plan's transfers. */
+  run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
   /** Makes a running plan reject soon. */
@@ -251,6 +262,13 @@ export interface Addon {
   freeGpuBytes(device: number): number;
   openLibrary(path: string): { path: string; major: number; minor: number };
   getInfo(query: NativeQuery): NativeInfo[];
+  readonly SharedMemory: new (bytes: number) => NativeSharedMemory;
+  readonly PeerMemory: new (
+    where: { bytes: number; path: string } | { bytes: number; gpu: number; handle: Uint8Array },
+  ) => NativePeerMemory;
+  /** Whether two GPUs of this process reach each other over NVLink. */
+  gpusLinked(from: number, to: number): boolean;
+  queueRun(job: NativeQueueJob): NativeTask<NativeQueueResult>;
   endWithParent(parentPid: number): boolean;
   pinToCores(cores: number[]): void;
   allowedCores(): number[];

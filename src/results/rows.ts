@@ -1,6 +1,6 @@
 import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
-import type { Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
+import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
 interface RowSubject {
   readonly kind?: Row['kind'];
@@ -27,6 +27,9 @@ export interface MeasuredRow extends RowSubject {
   readonly noisy?: boolean;
   readonly failure?: string;
   readonly mops?: number;
+  readonly lossPercent?: number;
+  readonly breakdown?: Breakdown;
+  readonly peakGbps?: number;
   readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
   readonly resent?: number;
   readonly perPeer?: PerPeer[];
@@ -81,6 +84,9 @@ export function measuredRow(row: MeasuredRow): Row {
     ...row.figures,
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
+    ...(row.lossPercent !== undefined && { lossPercent: row.lossPercent }),
+    ...(row.breakdown && { breakdown: row.breakdown }),
+    ...(row.peakGbps !== undefined && { peakGbps: row.peakGbps }),
     ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
     ...(row.resent !== undefined && { resent: row.resent }),
     checked,

@@ -34,6 +34,8 @@ export const labelsSchema = z.object({
   from: count.optional(),
   to: count.optional(),
   rail: z.string().optional(),
+  /** What lies between two processes that share memory. */
+  path: z.enum(['same GPU', 'NVLink', 'PCIe', 'host memory']).optional(),
   /** Too small for a shaper's burst to average out: not held against its bound. */
   burst: z.boolean().optional(),
 });
@@ -51,6 +53,15 @@ export const perRankSchema = z.object({
   rank: count,
   host: z.string().optional(),
   nanoseconds: summarySchema.nullable(),
+});
+
+/** Where the time of one request went: medians, in nanoseconds. */
+export const breakdownSchema = z.object({
+  stages: z.array(z.object({ name: z.string(), p50: z.number(), p95: z.number() })),
+  /** Requests that were looked at. */
+  requests: count,
+  /** How well the producer's clock is known on ours; 0 where they are one. Stages between them are ± this. */
+  clockUncertaintyNanoseconds: z.number().nonnegative(),
 });
 
 export const rowSchema = z.object({
@@ -78,6 +89,11 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** Of the baseline's rate in the same run, in per cent; negative where it was faster. */
+  lossPercent: z.number().optional(),
+  breakdown: breakdownSchema.optional(),
+  /** What `labels.path` can carry, where the share of it is known. */
+  peakGbps: z.number().optional(),
   /** nccl-tests' figures, GB/s of 1e9 bytes, where a row is a collective. */
   algbwGBps: z.number().optional(),
   busbwGBps: z.number().optional(),
@@ -141,6 +157,7 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 export type Labels = z.infer<typeof labelsSchema>;
 export type PerPeer = z.infer<typeof perPeerSchema>;
 export type PerRank = z.infer<typeof perRankSchema>;
+export type Breakdown = z.infer<typeof breakdownSchema>;
 export type Row = z.infer<typeof rowSchema>;
 export type ErrorRecord = z.infer<typeof errorRecordSchema>;
 export type RunHeader = z.infer<typeof headerSchema>;

@@ -11,6 +11,8 @@ export interface Figure {
 }
 
 export interface GridLine {
+  /** Blocks × threads, where rows have that. */
+  readonly shape: string | undefined;
   readonly size: string;
   readonly count: string;
   /** Aligned with `Grid.columns`. */
@@ -61,6 +63,22 @@ const latency: Figure = {
   longTitle: 'Lat (us)',
   text: (row) => microsecondsText(row.nanoseconds?.mean),
 };
+const loss: Figure = {
+  title: 'Loss %',
+  longTitle: 'Loss (%)',
+  text: (row) => percentText(row.lossPercent ?? null),
+};
+const peak: Figure = { ...busbw, title: 'Peak %', longTitle: 'Peak (%)' };
+const mops: Figure = {
+  title: 'M/s',
+  longTitle: 'M/s',
+  text: (row) => (row.outcome === 'passed' ? fixed(row.mops, 3) : row.outcome.toUpperCase()),
+};
+const each: Figure = {
+  title: 'ns each',
+  longTitle: 'ns each',
+  text: (row) => fixed(row.nanoseconds?.p50, 1),
+};
 const half: Figure = {
   title: 'Half us',
   longTitle: 'Half (us)',
@@ -72,11 +90,14 @@ const half: Figure = {
  * rate where that is known; the half where there are round trips.
  */
 function figuresFor(rows: readonly Row[]): Figure[] {
+  if (rows[0]?.kind === 'queue') return [mops, each];
+  if (rows[0]?.kind === 'ipc') return [gbps, peak, latency];
   const lineDiffers = rows.some((row) => row.lineGbps !== row.gbps);
   const rateKnown = rows.some((row) => row.linePercent !== null);
   const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
   const onTheLine = lineDiffers ? [rateKnown ? line : lineRate] : [];
-  return [gbps, busbw, ...onTheLine, latency, ...(roundTrips ? [half] : [])];
+  const losses = rows.some((row) => row.lossPercent !== undefined) ? [loss] : [];
+  return [gbps, busbw, ...onTheLine, latency, ...losses, ...(roundTrips ? [half] : [])];
 }
 
 const wasTried = (row: Row): boolean => row.outcome !== 'skipped';
@@ -92,16 +113,36 @@ export function gridOf(run: Run): Grid {
   };
 }
 
-/** More than one row of a size and column, as pairs make them, become lines of their own. */
+/** More than one row of a size, shape and column, as pairs make them, become lines of their own. */
 function linesOf(bytes: number, columns: readonly string[], rows: readonly Row[]): GridLine[] {
-  const stacks = columns.map((column) =>
-    rows.filter((r) => r.column === column && r.bytes === bytes),
-  );
-  const height = Math.max(...stacks.map((stack) => stack.length));
-  const count = stacks.flat().find((row) => row.count !== null)?.count;
-  return Array.from({ length: height }, (_, i) => ({
-    size: formatBytes(bytes),
-    count: count === undefined ? noValue : String(count),
-    cells: stacks.map((stack) => stack[i]),
-  }));
+  const ofSize = rows.filter((row) => row.bytes === bytes);
+  const count = ofSize.find((row) => row.count !== null)?.count;
+  return [...new Set(ofSize.map(shapeOf))].flatMap((shape) => {
+    const stacks = columns.map((column) =>
+      ofSize.filter((row) => row.column === column && shapeOf(row) === shape),
+    );
+    const height = Math.max(...stacks.map((stack) => stack.length));
+    return Array.from({ length: height }, (_, i) => ({
+      shape,
+      size: formatBytes(bytes),
+      count: count === undefined ? noValue : String(count),
+      cells: stacks.map((stack) => stack[i]),
+    }));
+  });
+}
+
+function shapeOf({ labels: { grid, block } }: Row): string | undefined {
+  return grid === undefined && block === undefined ? undefined : `${grid ?? 1}×${block ?? 1}`;
+}
+
+/** The headings of what identifies a line, and the line's cells under them. */
+export function leadOf({ lines }: Grid): {
+  heads: string[];
+  cells: (line: GridLine) => string[];
+} {
+  const shaped = lines.some(({ shape }) => shape !== undefined);
+  return {
+    heads: ['Size', 'Count', ...(shaped ? ['Grid'] : [])],
+    cells: ({ size, count, shape }) => [size, count, ...(shaped ? [shape ?? noValue] : [])],
+  };
 }

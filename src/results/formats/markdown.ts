@@ -1,5 +1,5 @@
 import type { Run } from '../schema.js';
-import { gridOf } from './grid.js';
+import { gridOf, leadOf } from './grid.js';
 import { isMatrixRun, type Matrix, matricesOf } from './heat-map.js';
 import { describeRun, markOf, notesOf } from './notes.js';
 import { escapedMarkdown, markdownTable } from './plain-table.js';
@@ -12,18 +12,19 @@ export function formatMarkdown(run: Run): string {
 }
 
 function gridLines(run: Run): string[] {
-  const { columns, figures, lines } = gridOf(run);
+  const grid = gridOf(run);
+  const { columns, figures, lines } = grid;
   if (columns.length === 0) return [];
-  const heads = ['Size', 'Count'];
+  const lead = leadOf(grid);
+  const heads = [...lead.heads];
   for (const column of columns) {
     figures.forEach((figure, i) => {
       heads.push(i === 0 ? escapedMarkdown(`${column} (${figure.longTitle})`) : figure.longTitle);
     });
   }
-  const body = lines.map(({ size, count, cells }) => [
-    size,
-    count,
-    ...cells.flatMap((row) =>
+  const body = lines.map((line) => [
+    ...lead.cells(line),
+    ...line.cells.flatMap((row) =>
       figures.map((figure, i) => {
         if (row === undefined) return '';
         return figure.text(row) + (i === 0 ? escapedMarkdown(markOf(row)) : '');

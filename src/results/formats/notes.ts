@@ -1,5 +1,5 @@
 import { formatBytes, formatBytesRounded } from '../../measure/units.js';
-import type { Row, Run } from '../schema.js';
+import type { Labels, Row, Run } from '../schema.js';
 import { blame } from './blame.js';
 
 /** Marks beside a number that a note explains. */
@@ -47,6 +47,9 @@ export function notesOf(run: Run): Note[] {
     ...leftOutNics(run),
     ...skipped(run),
     ...ofBound(run),
+    ...producers(run),
+    ...paths(run),
+    ...breakdowns(run),
     verified(run),
     ...ending(run),
   ];
@@ -149,6 +152,46 @@ function ofBound(run: Run): Note[] {
     return `${column} ${least === most ? least : `${least} to ${most}`} %`;
   });
   return [{ kind: 'plain', text: `of what the plan could reach: ${texts.join(', ')}` }];
+}
+
+/** Rows whose producers are CPU threads stand in for a GPU's, and must not be taken for them. */
+function producers(run: Run): Note[] {
+  const kinds = new Set(run.rows.map((row) => row.labels.producer).filter((one) => one));
+  if (kinds.size === 0) return [];
+  if (!kinds.has('cpu')) return [{ kind: 'plain', text: 'produced by GPU threads' }];
+  return [{ kind: 'doubt', text: 'produced by CPU threads in the place of a GPU’s' }];
+}
+
+const peakFrom: Record<NonNullable<Labels['path']>, string> = {
+  'same GPU': 'its memset in this run',
+  NVLink: 'the rate of its links',
+  PCIe: 'the rate of its links',
+  'host memory': 'a memset by all cores in this run',
+};
+
+function paths(run: Run): Note[] {
+  const row = run.rows.find(({ labels }) => labels.path !== undefined);
+  if (!row?.labels.path) return [];
+  const { path } = row.labels;
+  const peak =
+    row.peakGbps === undefined ? '' : `, peak ${row.peakGbps.toFixed(1)} Gbps (${peakFrom[path]})`;
+  return [{ kind: 'plain', text: `path: ${path}${peak}` }];
+}
+
+/** Where a request's time went: at the smallest and the largest size of each column. */
+function breakdowns(run: Run): Note[] {
+  const broken = run.rows.filter((row) => row.breakdown && row.breakdown.stages.length > 0);
+  const columns = [...new Set(broken.map((row) => row.column))];
+  return columns.flatMap((column) => {
+    const rows = broken.filter((row) => row.column === column);
+    return [...new Set([rows[0]!, rows.at(-1)!])].map((row): Note => {
+      const { stages, clockUncertaintyNanoseconds: doubt } = row.breakdown!;
+      const us = (nanoseconds: number) => (nanoseconds / 1000).toFixed(2);
+      const parts = stages.map(({ name, p50 }) => `${name} ${us(p50)} us`).join(', ');
+      const clocks = doubt > 0 ? ` (clocks ± ${us(doubt)} us)` : '';
+      return { kind: 'plain', text: `${column}${sizeOf(row)}: ${parts}${clocks}` };
+    });
+  });
 }
 
 function verified(run: Run): Note {

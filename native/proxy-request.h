@@ -1,0 +1,96 @@
+#pragma once
+// What producers and the proxy say to each other. A request travels through the queue and names a transfer of the plan;
+// back comes one word per producer, the number of its transfers that were delivered. So `quiet` is no request of its own:
+// a producer knows how many it pushed and waits until as many were delivered, in whatever order. C++ and CUDA compile
+// this; kernels use it through kernels/weft-shmem.cuh.
+#include "queue.h"
+
+namespace weft::queue {
+
+constexpr unsigned kProducerBits = 24;
+constexpr uint64_t kProducerMask = (1u << kProducerBits) - 1;
+constexpr uint64_t kEnded = ~0ull;
+
+/// Written by the proxy, on a line of its own for each producer.
+struct alignas(64) Delivered {
+  uint64_t count;  // since the start, or kEnded: the proxy has ended and nothing more will be delivered
+};
+
+struct Request {
+  uint64_t transfer, producer, pushedNanoseconds;
+};
+
+WEFT_BOTH inline Element toElement(const Request& request) {
+  return {request.transfer << kProducerBits | request.producer, request.pushedNanoseconds & kPayloadMask};
+}
+WEFT_BOTH inline Request toRequest(const Element& element) {
+  return {element.first >> kProducerBits, element.first & kProducerMask, element.second};
+}
+
+#if defined(__CUDACC__)
+
+/// One per producing block: one thread of it calls these.
+class Sender {
+ public:
+  __device__ Sender(const View& view, Delivered* delivered, uint32_t producer)
+      : queue_(view), delivered_(delivered + producer), producer_(producer) {}
+
+  /// Asks for a transfer and returns. What this thread, and those it met in a barrier, wrote before is what is sent.
+  /// False when the proxy has ended.
+  __device__ bool putNbi(uint64_t transfer) {
+    // Before the push on this clock, whatever the fence costs: the fence is a part of asking.
+    uint64_t now = device::nanoseconds();
+    if (!queue_.pushReleased(toElement({transfer, producer_, now}))) return false;
+    pushed_++;
+    return true;
+  }
+  /// Waits until the peers have everything this producer asked for. False when the proxy has ended.
+  __device__ bool quiet() {
+    for (;;) {
+      uint64_t count = device::loadAcquireSystem(&delivered_->count);
+      if (count == kEnded) return false;
+      if (count >= pushed_) return true;
+    }
+  }
+  __device__ bool put(uint64_t transfer) { return putNbi(transfer) && quiet(); }
+
+ private:
+  Producer queue_;
+  Delivered* delivered_;
+  uint64_t producer_, pushed_ = 0;
+};
+
+#else
+
+/// One per producing CPU thread.
+class Sender {
+ public:
+  Sender(const View& view, Delivered* delivered, uint32_t producer, unsigned spins)
+      : queue_(view), delivered_(delivered + producer), producer_(producer), spins_(spins) {}
+
+  bool putNbi(uint64_t transfer, uint64_t nowNanoseconds) {
+    if (!queue_.push(toElement({transfer, producer_, nowNanoseconds}))) return false;
+    pushed_++;
+    return true;
+  }
+  /// Spins, then sleeps until the proxy says more: with fewer cores than threads, the proxy needs this one's.
+  bool quiet() {
+    std::atomic_ref count(delivered_->count);
+    for (unsigned tries = 0;; tries++) {
+      uint64_t seen = count.load(std::memory_order_acquire);
+      if (seen == kEnded) return false;
+      if (seen >= pushed_) return true;
+      if (tries >= spins_) count.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+ private:
+  Producer queue_;
+  Delivered* delivered_;
+  uint64_t producer_, pushed_ = 0;
+  unsigned spins_;
+};
+
+#endif
+
+}  // namespace weft::queue

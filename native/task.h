@@ -1,0 +1,61 @@
+#pragma once
+#include <napi.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "binding.h"
+
+namespace weft {
+
+/// Makes the JavaScript value of a finished task, on JavaScript's thread.
+using TaskResult = std::function<Napi::Value(Napi::Env)>;
+
+/// Runs `work` on a thread of its own. JavaScript gets `{ done, abort }`: a promise of the result, and a function that
+/// sets the flag `work` looks at. `work` must not touch JavaScript; a Fault rejects the promise.
+class Task {
+ public:
+  using Work = std::function<TaskResult(const std::atomic<bool>& aborted)>;
+
+  static Napi::Object start(Napi::Env env, Work work) {
+    auto task = std::make_shared<Task>(env, std::move(work));
+    auto handle = Napi::Object::New(env);
+    handle.Set("done", task->deferred_.Promise());
+    handle.Set("abort", Napi::Function::New(env, [task](const Napi::CallbackInfo&) { task->aborted_.store(true); }));
+    // The thread keeps the task; what JavaScript sees of the task is touched by JavaScript's thread alone.
+    std::thread([task] { task->run(task); }).detach();
+    return handle;
+  }
+
+  Task(Napi::Env env, Work work)
+      : deferred_(env), told_(Napi::ThreadSafeFunction::New(env, Napi::Function(), "weft task", 0, 1)), work_(std::move(work)) {}
+
+ private:
+  void run(std::shared_ptr<Task> self) {
+    try {
+      result_ = work_(aborted_);
+    } catch (const Fault& fault) {
+      fault_ = std::make_unique<Fault>(fault);
+    } catch (const std::exception& error) {
+      fault_ = std::make_unique<Fault>("task", EIO, error.what());
+    }
+    work_ = nullptr;  // its resources end here, not on JavaScript's thread
+    auto told = told_;
+    told.BlockingCall([self = std::move(self)](Napi::Env env, Napi::Function) {
+      if (self->fault_) self->deferred_.Reject(toError(env, *self->fault_).Value());
+      else self->deferred_.Resolve(self->result_(env));
+    });
+    told.Release();
+  }
+
+  Napi::Promise::Deferred deferred_;
+  Napi::ThreadSafeFunction told_;
+  Work work_;
+  std::atomic<bool> aborted_{false};
+  TaskResult result_;
+  std::unique_ptr<Fault> fault_;
+};
+
+}  // namespace weft

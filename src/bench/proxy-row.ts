@@ -1,0 +1,60 @@
+import { figuresOf, isTooGood, oneToEachBytes } from '../measure/figures.js';
+import { summarize } from '../measure/statistics.js';
+import { allowedLineRateGbps, boundOfTraffic } from '../plan/bound.js';
+import type { Strategy } from '../plan/strategies.js';
+import type { Traffic } from '../plan/traffic.js';
+import { measuredRow } from '../results/rows.js';
+import type { Breakdown, Labels, Row } from '../results/schema.js';
+import type { Mode } from './proxy-modes.js';
+import type { Session } from './session.js';
+import { addChecked, type Checked, describeWrong } from './verify.js';
+
+export interface ProxyRowParts {
+  readonly column: string;
+  readonly strategy: Strategy;
+  readonly mode: Mode;
+  readonly bytes: number;
+  readonly requests: number;
+  readonly traffic: Traffic;
+  readonly samples: number[];
+  readonly batch: number;
+  readonly checked: readonly Checked[];
+  /** Samples of the same writes, initiated by the CPU in the same turns. */
+  readonly baseline: number[] | undefined;
+  readonly breakdown: Breakdown | undefined;
+  readonly labels: Labels;
+}
+
+const tooGood = 'faster than the line: wrong path or wrong line rate';
+
+export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
+  const { strategy, mode, bytes, samples, batch, baseline, breakdown } = parts;
+  const meanNanoseconds = summarize(samples, batch).mean;
+  const figures = figuresOf({
+    bytes: oneToEachBytes(bytes, parts.requests),
+    meanNanoseconds,
+    allowedGbps: allowedLineRateGbps(strategy, links),
+    boundNanoseconds: boundOfTraffic(parts.traffic, strategy, links, world.hosts).nanoseconds,
+  });
+  const checked = addChecked(parts.checked);
+  const failure =
+    checked.wrong > 0 ? describeWrong(checked) : isTooGood(figures) ? tooGood : undefined;
+  const compared = mode !== 'baseline' && baseline !== undefined;
+  return measuredRow({
+    column: parts.column,
+    bytes,
+    samples,
+    batch,
+    figures,
+    labels: parts.labels,
+    checked: { bytes: checked.bytes, wrong: checked.wrong },
+    ...(failure !== undefined && { failure }),
+    ...(compared && { lossPercent: lossPercent(baseline, samples) }),
+    ...(breakdown && { breakdown }),
+  });
+}
+
+/** By medians, which one slow iteration does not move: of the baseline's rate, how much is lost. */
+function lossPercent(baseline: readonly number[], samples: readonly number[]): number {
+  return 100 * (1 - summarize(baseline).p50 / summarize(samples).p50);
+}

@@ -1,0 +1,109 @@
+import { cpus } from 'node:os';
+import { WeftError } from '../errors.js';
+import type { Mismatch } from '../memory/buffer.js';
+import { addon } from '../native/addon.js';
+import type { NativeIpcJob, NativePeerMemory } from '../native/tasks.js';
+import { callingGpu } from './faults.js';
+import { gpuAvailability, openGpu } from './gpu.js';
+import { runTask } from './queue.js';
+
+/** How another process finds memory of this one; plain data. */
+export type SharedDescription =
+  | { readonly kind: 'host'; readonly path: string; readonly bytes: number }
+  | { readonly kind: 'gpu'; readonly pci: string; readonly handle: string; readonly bytes: number };
+
+/** Memory of this process that another writes to. */
+export interface Landing extends Disposable {
+  readonly description: SharedDescription;
+  verify(bytes: number, seed: number): Promise<Mismatch>;
+  /** Of one memset by whoever is fastest at it here. */
+  memsetNanoseconds(bytes: number): Promise<number>;
+  /** Tests only: makes a byte wrong. */
+  spoil(offset: number): Promise<void>;
+}
+
+/** Another process's memory. */
+export interface Remote extends Disposable {
+  write(job: NativeIpcJob): Promise<Float64Array>;
+  copy(job: NativeIpcJob): Promise<Float64Array>;
+}
+
+export type Path = 'same GPU' | 'NVLink' | 'PCIe' | 'host memory';
+
+export function hostLanding(bytes: number): Landing {
+  const native = callingGpu(() => new (addon().SharedMemory)(bytes));
+  return {
+    description: { kind: 'host', path: native.path, bytes },
+    verify: async (length, seed) => {
+      const [wrong, offset, expected, found] = await runTask(() => native.verify(length, seed));
+      return { wrong: wrong!, offset: offset!, expected: expected!, found: found! };
+    },
+    memsetNanoseconds: (length) =>
+      runTask(() => native.memsetNanoseconds(length, Math.min(16, cpus().length))),
+    spoil: async (offset) => native.flip(offset),
+    [Symbol.dispose]: () => native.close(),
+  };
+}
+
+const memsetRepeats = 20;
+
+export function gpuLanding(gpuIndex: number, bytes: number): Landing {
+  const gpu = openGpu(gpuIndex);
+  const buffer = gpu.allocate(bytes);
+  const handle = callingGpu(() => buffer.native.ipcHandle());
+  return {
+    description: {
+      kind: 'gpu',
+      pci: gpu.description.pci,
+      handle: Buffer.from(handle).toString('hex'),
+      bytes,
+    },
+    verify: (length, seed) => buffer.verify(seed, { bytes: length }),
+    memsetNanoseconds: async (length) =>
+      1e6 * (await buffer.native.time('set', length, memsetRepeats, 0, 0)),
+    // Eight zeros: the pattern has them by chance once in 2^64.
+    spoil: (offset) => buffer.set(0, { offset, bytes: 8 }),
+    [Symbol.dispose]: () => buffer.close(),
+  };
+}
+
+/** Maps another process's memory. `gpu` is the GPU that will write to it. */
+export function openRemote(description: SharedDescription, gpu: number | undefined): Remote {
+  const native = callingGpu(() => openNative(description, gpu));
+  return {
+    write: (job) => runTask(() => native.write(job)),
+    copy: (job) => runTask(() => native.copy(job)),
+    [Symbol.dispose]: () => native.close(),
+  };
+}
+
+function openNative(description: SharedDescription, gpu: number | undefined): NativePeerMemory {
+  const { PeerMemory } = addon();
+  const { bytes } = description;
+  if (description.kind === 'host') return new PeerMemory({ bytes, path: description.path });
+  if (gpu === undefined) throw new TypeError('a GPU writes to GPU memory');
+  return new PeerMemory({ bytes, gpu, handle: Buffer.from(description.handle, 'hex') });
+}
+
+/** What lies between this process's GPU and the memory, and what that can carry where it is known. */
+export function pathTo(
+  description: SharedDescription,
+  gpu: number | undefined,
+): { path: Path; peakGbps?: number } {
+  if (description.kind === 'host') return { path: 'host memory' };
+  const { gpus } = gpuAvailability();
+  const own = gpus.find(({ index }) => index === gpu);
+  const other = gpus.find(({ pci }) => pci === description.pci);
+  if (!own || !other) {
+    throw new WeftError('UNSUPPORTED', `this process cannot see the GPU ${description.pci}`, {
+      hint: 'Let both ranks see both GPUs: CUDA_VISIBLE_DEVICES must name them in each.',
+    });
+  }
+  if (own.index === other.index) return { path: 'same GPU' };
+  if (!addon().gpusLinked(own.index, other.index)) return { path: 'PCIe' };
+  const peakGbps = nvlinkGbps[own.computeCapability];
+  return { path: 'NVLink', ...(peakGbps !== undefined && { peakGbps }) };
+}
+
+/** In one direction, all links of a GPU together, by compute capability: A100, H100 and H200, B200. */
+const nvlinkGbps: Readonly<Record<string, number>> = { '8.0': 2400, '9.0': 3600, '10.0': 7200 };

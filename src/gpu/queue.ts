@@ -1,0 +1,50 @@
+import { constants } from 'node:os';
+import { WeftError } from '../errors.js';
+import { addon, isNativeFault } from '../native/addon.js';
+import type { NativeQueueJob, NativeQueueResult, NativeTask } from '../native/tasks.js';
+import { gpuError } from './faults.js';
+
+/** Elements carry 16 bytes with their tags. */
+export const elementBytes = 16;
+export const mostCapacity = 2 ** 24;
+
+/** Measures the queue once. An aborted signal ends it, with the signal's reason. */
+export function runQueue(job: NativeQueueJob, signal?: AbortSignal): Promise<NativeQueueResult> {
+  return runTask(() => addon().queueRun(job), signal);
+}
+
+/** Starts native work, ends it with the signal, and translates what it throws. */
+export async function runTask<T>(start: () => NativeTask<T>, signal?: AbortSignal): Promise<T> {
+  signal?.throwIfAborted();
+  let abort = () => {};
+  try {
+    const task = start();
+    abort = () => task.abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    return await task.done;
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : taskError(error);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function taskError(error: unknown): unknown {
+  if (!isNativeFault(error)) return error;
+  const { errno } = constants;
+  if (/^cu[A-Z]/.test(error.operation)) return gpuError(error);
+  if (error.code === errno.ECANCELED) return new WeftError('ABORTED', error.text, { cause: error });
+  if (error.code === errno.ETIMEDOUT) {
+    return new WeftError('TIMEOUT', error.text, {
+      hint: 'A producer hangs or was lost. Raise --timeout if it is only slow.',
+      cause: error,
+    });
+  }
+  if (error.code === errno.EINVAL) {
+    return new WeftError('BAD_USAGE', error.text, {
+      hint: 'Ask for fewer blocks, threads or iterations.',
+      cause: error,
+    });
+  }
+  return gpuError(error);
+}

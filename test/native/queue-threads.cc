@@ -1,0 +1,243 @@
+// The queue and the proxy's heart with real threads, for ThreadSanitizer. Prints one line per case; exits with 1 at the
+// first that fails. Built and run by threads.test.ts.
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../native/fault.h"
+#include "../../native/pattern.h"
+#include "../../native/proxy-program.h"
+#include "../../native/proxy.h"
+#include "../../native/queue-run.h"
+
+using namespace weft;
+
+namespace {
+
+void expect(bool holds, const std::string& what) {
+  if (holds) return;
+  std::printf("FAILED %s\n", what.c_str());
+  std::exit(1);
+}
+
+/// A queue in ordinary memory.
+struct Store {
+  explicit Store(uint32_t shift) : cells(1u << shift), gate{}, tickets{} {
+    view = {cells.data(), &gate, &tickets, shift};
+  }
+  std::vector<queue::Cell> cells;
+  queue::Gate gate;
+  queue::Tickets tickets;
+  queue::View view;
+};
+
+QueueConsumption consumption(const queue::View& view, const queue::Load& load, uint64_t producers) {
+  QueueConsumption work;
+  work.view = view;
+  work.load = load;
+  work.producers = producers;
+  work.batch = load.each * producers;
+  work.timeoutNanoseconds = 20'000'000'000;
+  work.spinsBeforeYield = 0;
+  return work;
+}
+
+QueueTally runLoad(uint32_t shift, uint64_t producers, uint64_t each, size_t together, queue::LoadFault fault = {}) {
+  Store store(shift);
+  queue::Load load{42, each, fault};
+  std::vector<std::thread> threads;
+  for (uint64_t p = 0; p < producers; p++) {
+    threads.emplace_back([&, p] { produceLoad(store.view, load, p, together); });
+  }
+  std::atomic<bool> aborted{false};
+  QueueTally tally = consumeLoad(consumption(store.view, load, producers), aborted);
+  for (auto& thread : threads) thread.join();
+  return tally;
+}
+
+void everyElementOnce(const char* name, uint32_t shift, uint64_t producers, uint64_t each, size_t together) {
+  QueueTally tally = runLoad(shift, producers, each, together);
+  expect(tally.popped == producers * each && tally.wrong == 0, std::string(name) + ": " + tally.first);
+  std::printf("ok %s\n", name);
+}
+
+/// More laps than generations have numbers; one thread, so that it takes no time.
+void generationsWrap() {
+  Store store(1);
+  queue::Producer producer(store.view);
+  queue::Consumer consumer(store.view);
+  queue::Element element;
+  for (uint64_t i = 0; i < 140'000; i++) {
+    expect(consumer.pop(&element, 1) == 0, "an element came out of an empty queue");
+    expect(producer.push({i, i + 1}), "a push was refused");
+    expect(consumer.pop(&element, 1) == 1 && element.first == i && element.second == i + 1, "a lap was mistaken");
+  }
+  std::printf("ok generations wrap\n");
+}
+
+void faultsAreFound() {
+  using Fault = queue::LoadFault;
+  for (auto kind : {Fault::Drop, Fault::Duplicate, Fault::Flip}) {
+    QueueTally tally = runLoad(4, 3, 200, 1, {kind, 50});
+    expect(tally.wrong > 0 && !tally.first.empty(), "a planted fault went unnoticed");
+  }
+  std::printf("ok faults are found\n");
+}
+
+/// Producers that wait for room are let go when the consumer stops.
+void stoppedProducersEnd() {
+  Store store(1);
+  queue::Load load{1, 1000, {}};
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (uint64_t p = 0; p < 16; p++) {
+    threads.emplace_back([&, p] { refused += !produceLoad(store.view, load, p, 1); });
+  }
+  queue::Consumer consumer(store.view);
+  queue::Element element;
+  for (int taken = 0; taken < 10;) taken += static_cast<int>(consumer.pop(&element, 1));
+  consumer.stop();
+  for (auto& thread : threads) thread.join();
+  expect(refused == 16, "producers went on after the consumer stopped");
+  std::printf("ok stopped producers end\n");
+}
+
+void silenceTimesOut() {
+  Store store(4);
+  auto work = consumption(store.view, {1, 10, {}}, 1);
+  work.timeoutNanoseconds = 1'000'000;
+  std::atomic<bool> aborted{false};
+  try {
+    consumeLoad(work, aborted);
+    expect(false, "waited for ever");
+  } catch (const Fault& fault) {
+    expect(fault.code == ETIMEDOUT, fault.text);
+  }
+  std::printf("ok silence times out\n");
+}
+
+/// Copies memory in the place of a fabric: some transfers at once, others later and out of order.
+class Loopback : public Poster {
+ public:
+  Loopback(uint8_t* from, uint8_t* to, const std::vector<ProxyTransfer>& transfers)
+      : from_(from), to_(to), transfers_(transfers) {}
+  void begin(uint32_t transfer) override {
+    const auto& [offset, bytes] = transfers_[transfer];
+    std::copy_n(from_ + offset, bytes, to_ + offset);
+    if (random_() % 3 == 0) proxy->delivered(transfer);
+    else held_.push_back(transfer);
+  }
+  void poll() {
+    if (held_.empty()) return;
+    size_t which = random_() % held_.size();
+    uint32_t transfer = held_[which];
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(which));
+    proxy->delivered(transfer);
+  }
+  Proxy* proxy = nullptr;
+
+ private:
+  uint8_t* from_;
+  uint8_t* to_;
+  const std::vector<ProxyTransfer>& transfers_;
+  std::deque<uint32_t> held_;
+  std::minstd_rand random_{7};
+};
+
+/// Producers fill, ask and wait; what arrives is what they filled.
+void proxied(const char* name, uint32_t producers, bool blocking, unsigned spins) {
+  constexpr uint64_t kIterations = 20;
+  std::vector<ProxyTransfer> transfers;
+  uint64_t end = 0;
+  for (uint64_t bytes : {8u, 100u, 4096u, 1u, 64u, 777u, 2048u, 32u}) {
+    transfers.push_back({end, bytes});
+    end += (bytes + 63) / 64 * 64;
+  }
+  std::vector<uint8_t> source(end), target(end);
+  Store store(3);
+  std::vector<queue::Delivered> delivered(producers);
+  std::vector<uint64_t> samples(producers * kIterations), seen(transfers.size() * kIterations);
+  ProxyProgram program{store.view, delivered.data(), source.data(), transfers.data(), transfers.size(), kIterations, 1,
+                       producers,  blocking,         1,             99,               samples.data(),   seen.data()};
+  Proxy proxy(store.view, delivered.data(), producers, static_cast<uint32_t>(transfers.size()));
+  proxy.trace(transfers.size() * kIterations);
+  Loopback loopback(source.data(), target.data(), transfers);
+  loopback.proxy = &proxy;
+  std::vector<std::thread> threads;
+  std::atomic<int> ended{0};
+  for (uint32_t p = 0; p < producers; p++) threads.emplace_back([&, p] { ended += runProxyProgram(program, p, spins); });
+  while (proxy.deliveredCount() < transfers.size() * kIterations) {
+    if (proxy.take(loopback) == 0) std::this_thread::yield();
+    loopback.poll();
+  }
+  for (auto& thread : threads) thread.join();
+  expect(ended == static_cast<int>(producers), std::string(name) + ": a producer gave up");
+  for (const auto& [offset, bytes] : transfers) {
+    expect(verifyPattern(target.data() + offset, bytes, 99, offset).wrong == 0, std::string(name) + ": wrong data");
+  }
+  for (const RequestTimes& times : proxy.times()) {
+    expect(times.pushed <= times.popped && times.popped <= times.delivered, std::string(name) + ": times run backwards");
+  }
+  std::printf("ok %s\n", name);
+}
+
+/// A proxy that ends lets go of producers that push and of those that wait.
+void endedProxyLetsGo() {
+  Store store(2);
+  std::vector<queue::Delivered> delivered(4);
+  std::vector<ProxyTransfer> transfers(64, ProxyTransfer{0, 0});
+  std::vector<uint64_t> samples(4);
+  ProxyProgram program{store.view, delivered.data(), nullptr, transfers.data(), 64, 1, 1, 4, 1, 0, 0, samples.data(), nullptr};
+  Proxy proxy(store.view, delivered.data(), 4, 64);
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (uint32_t p = 0; p < 4; p++) threads.emplace_back([&, p] { refused += !runProxyProgram(program, p, 0); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  proxy.end();
+  for (auto& thread : threads) thread.join();
+  expect(refused == 4, "producers went on without a proxy");
+  std::printf("ok an ended proxy lets go\n");
+}
+
+void badRequestsAreRefused() {
+  Store store(2);
+  queue::Delivered delivered{};
+  Proxy proxy(store.view, &delivered, 1, 4);
+  std::vector<ProxyTransfer> transfers(4);
+  Loopback loopback(nullptr, nullptr, transfers);
+  loopback.proxy = &proxy;
+  queue::Producer producer(store.view);
+  producer.push(queue::toElement({9, 0, 0}));
+  try {
+    proxy.take(loopback);
+    expect(false, "a transfer that does not exist was begun");
+  } catch (const Fault& fault) {
+    expect(fault.code == EINVAL, fault.text);
+  }
+  std::printf("ok bad requests are refused\n");
+}
+
+}  // namespace
+
+int main() {
+  everyElementOnce("300 producers", 6, 300, 40, 1);
+  everyElementOnce("12 producers in warps", 8, 12, 640, 32);
+  everyElementOnce("a queue of two, full at all times", 1, 6, 300, 1);
+  generationsWrap();
+  everyElementOnce("more together than the queue holds", 2, 3, 640, 64);
+  faultsAreFound();
+  stoppedProducersEnd();
+  silenceTimesOut();
+  proxied("one producer, blocking", 1, true, 0);
+  proxied("one producer, NBI", 1, false, 100);
+  proxied("five producers, blocking", 5, true, 10);
+  proxied("eight producers, NBI", 8, false, 0);
+  endedProxyLetsGo();
+  badRequestsAreRefused();
+  std::printf("done\n");
+}
