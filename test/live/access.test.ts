@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { checkToken } from '../../src/live/access.js';
-import { PageDesk, row, token } from './desk.js';
+import { loadAssets } from '../../src/live/assets.js';
+import { builtFolder, PageDesk, row, token } from './desk.js';
 
 describe('who may look', () => {
   test.each(['/', '/run/x', '/api/runs', '/api/runs/events', '/assets/page.css', '/nothing'])(
@@ -161,6 +162,16 @@ test('the page serves what it imports, and nothing else of the program', async (
   for (const path of ['live/server.js', 'cli/main.js', 'live/page/main.d.ts', '']) {
     expect((await desk.get(`/assets/${path}`)).status).toBe(404);
   }
+});
+
+test('the page imports nothing that only Node could find', async () => {
+  const bare = [...(await loadAssets(builtFolder))].flatMap(([name, { body }]) => {
+    const imports = new TextDecoder()
+      .decode(body)
+      .matchAll(/^(?:import|\}) .*from '([^.'][^']*)';$/gm);
+    return name === 'echarts.js' ? [] : [...imports].map(([, from]) => `${name}: ${from}`);
+  });
+  expect(bare).toEqual([]);
 });
 
 test('what the browser has already is not sent again', async () => {

@@ -1,7 +1,8 @@
 import type { Run } from '../schema.js';
 import { matrixOf, type Places, railCellsOf } from './cells.js';
 import { confidenceFrom } from './conclude.js';
-import { type Diagnosis, type Finding, nameOf } from './finding.js';
+import type { Diagnosis, Finding } from './finding.js';
+import { nameOf } from './finding-name.js';
 import { findSuspects, type Suspect, type Symptom } from './suspects.js';
 import { nextStep } from './words.js';
 

@@ -71,23 +71,3 @@ export type Finding = z.infer<typeof findingSchema>;
 export type Pace = z.infer<typeof paceSchema>;
 export type Retest = z.infer<typeof retestSchema>;
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
-
-/** `h2’s NIC nic1 (out)`, `h1 → h3`, `rank 2 on h2`. */
-export function nameOf({ cause, who }: Pick<Finding, 'cause' | 'who'>): string {
-  const way = who.direction === 'both' ? '' : who.direction === 'out' ? ', outgoing' : ', incoming';
-  const rail = who.nic ?? (who.rail === undefined ? '' : `rail ${who.rail}`);
-  switch (cause) {
-    case 'host':
-      return `host ${who.host}${way}`;
-    case 'nic':
-      return `NIC ${rail} of ${who.host}${way}`;
-    case 'rail':
-      return `rail ${rail}`;
-    case 'rank':
-      return `rank ${who.rank} on ${who.host}${way}`;
-    case 'pair': {
-      const arrow = who.direction === 'both' ? '↔' : '→';
-      return `pair ${who.from} ${arrow} ${who.to}${rail === '' ? '' : ` on ${rail}`}`;
-    }
-  }
-}

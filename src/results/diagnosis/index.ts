@@ -1,3 +1,4 @@
 export { matrixOf } from './cells.js';
 export { diagnosisOf, headline } from './diagnosis.js';
-export { type Diagnosis, type Finding, nameOf } from './finding.js';
+export type { Diagnosis, Finding } from './finding.js';
+export { nameOf } from './finding-name.js';

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.js';
-import { nameOf } from './finding.js';
+import { nameOf } from './finding-name.js';
 
 export interface Figures {
   readonly effect?: number;

@@ -1,4 +1,5 @@
-import { type Finding, nameOf } from '../diagnosis/finding.js';
+import type { Finding } from '../diagnosis/finding.js';
+import { nameOf } from '../diagnosis/finding-name.js';
 import type { Run } from '../schema.js';
 import type { Item } from './verdict.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../../src/results/diagnosis/cells.js';
 import { explainCells } from '../../../src/results/diagnosis/explain-cells.js';
-import { nameOf } from '../../../src/results/diagnosis/finding.js';
+import { nameOf } from '../../../src/results/diagnosis/finding-name.js';
 import { slowRule } from '../../../src/results/diagnosis/rules.js';
 import { makeCells, noises, worldOf } from './matrices.js';
 
