@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "fault.h"
 
@@ -18,6 +19,12 @@ bool isReceive(const Operation& operation) { return operation.kind == OperationK
 Port::~Port() { close(); }
 
 void Port::close() {
+  std::optional<CudaCurrent> current;
+  try {
+    if (context_) current.emplace(*context_);
+  } catch (const Fault&) {
+    // The GPU was lost: what the provider holds of it went with it.
+  }
   // Registrations belong to domains and go first.
   regions_.clear();
   remotes_.clear();

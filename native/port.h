@@ -171,6 +171,7 @@ class Port {
   std::unordered_map<uint32_t, std::unique_ptr<Region>> regions_;
   std::unordered_map<uint32_t, RemoteRegion> remotes_;
   uint32_t nextRegion_ = 0, nextRemote_ = 0;
+  GpuContextPtr context_;  // of the GPU whose memory was registered, if any was: for the thread that closes
   std::deque<std::deque<Counter>> counters_;  // [source][slot]; deques, so that references stay good
 };
 

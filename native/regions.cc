@@ -36,13 +36,19 @@ fid_mr* registerMemory(const Endpoint& endpoint, const Span& memory, uint64_t ke
   attr.known.iov_count = 1;
   attr.known.access = kAccess;
   attr.known.requested_key = key;
+  uint64_t flags = 0;
   if (memory.context) {
     attr.known.iface = FI_HMEM_CUDA;
     attr.known.device.cuda = memory.context->device();
+    // Without it shm takes the memory for managed, which the host may touch, and copies it piece by piece.
+    flags |= FI_HMEM_DEVICE_ONLY;
   }
-  if (dmabuf >= 0) attr.known.mr_iov = reinterpret_cast<const iovec*>(&file);
+  if (dmabuf >= 0) {
+    attr.known.mr_iov = reinterpret_cast<const iovec*>(&file);
+    flags |= kMrDmabuf;
+  }
   fid_mr* mr = nullptr;
-  check(fi_mr_regattr(endpoint.domain, &attr.known, dmabuf >= 0 ? kMrDmabuf : 0, &mr), "fi_mr_regattr");
+  check(fi_mr_regattr(endpoint.domain, &attr.known, flags, &mr), "fi_mr_regattr");
   return mr;
 }
 

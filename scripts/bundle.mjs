@@ -35,7 +35,7 @@ const whereBuilt = ['build/peers'];
 
 /** Paths relative to the checkout, without Node. */
 export function bundlePaths({ tests }) {
-  const packages = packagesFor(root, tests ? ['vitest', 'fast-check'] : []);
+  const packages = packagesFor(root, tests ? ['vitest', 'fast-check', 'execa'] : []);
   const built = whereBuilt.filter((path) => existsSync(join(root, path)));
   return [...always, 'build/Release/weft.node', ...built, ...(tests ? forTests : []), ...packages];
 }

@@ -55,6 +55,12 @@ export const packageTable = [
     probe: { program: 'nft' },
   },
   {
+    name: 'chromium',
+    profile: 'test',
+    why: 'a real browser, for the tests of reports and of the live page',
+    probe: { program: 'chromium' },
+  },
+  {
     name: 'xz-utils',
     profile: 'test',
     why: 'packs a bundle for a machine where nothing is installed',

@@ -1,12 +1,21 @@
 // Compiles src/ into a folder of its own and then puts it in the place of dist/: a failed compile leaves the
 // old dist/ alone, and files of sources that are gone do not stay behind.
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines, runCommand } from './command.mjs';
 import { SetupFailure } from './failure.mjs';
 import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } from './stamp.mjs';
 
 const compiler = 'node_modules/typescript/bin/tsc';
+// Pages run in browsers, so they are checked against what browsers have.
+const projects = ['tsconfig.json', 'tsconfig.page.json'];
+/** Parts of pages that need no compiler. */
+const copied = [
+  'live/page/page.css',
+  'live/page/icon.svg',
+  'report/page/report.css',
+  'report/page/print.css',
+];
 
 export const typescriptBuild = {
   pending({ root }) {
@@ -30,7 +39,7 @@ export const typescriptBuild = {
 
 function inputs(root) {
   const version = hashOf(root, ['node_modules/typescript/package.json']);
-  return { version, sources: hashOf(root, ['src', 'tsconfig.json', 'package.json']) };
+  return { version, sources: hashOf(root, ['src', ...projects, 'package.json']) };
 }
 
 async function replaceDist(root, verbose) {
@@ -39,14 +48,18 @@ async function replaceDist(root, verbose) {
   const dist = join(root, 'dist');
   for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
-  const args = [join(root, compiler), '-p', 'tsconfig.json', '--outDir', fresh];
-  const { code, output } = await runCommand(process.execPath, args, { cwd: root, show: verbose });
-  if (code !== 0) {
-    throw new SetupFailure('TypeScript build: tsc found errors', {
-      output: verbose ? undefined : lastLines(output),
-    });
-  }
+  for (const project of projects) await compile(root, project, fresh, verbose);
+  for (const file of copied) cpSync(join(root, 'src', file), join(fresh, file));
   if (existsSync(dist)) renameSync(dist, old);
   renameSync(fresh, dist);
   rmSync(old, { recursive: true, force: true });
+}
+
+async function compile(root, project, outDir, verbose) {
+  const args = [join(root, compiler), '-p', project, '--outDir', outDir];
+  const { code, output } = await runCommand(process.execPath, args, { cwd: root, show: verbose });
+  if (code === 0) return;
+  throw new SetupFailure('TypeScript build: tsc found errors', {
+    output: verbose ? undefined : lastLines(output),
+  });
 }

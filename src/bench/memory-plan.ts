@@ -89,10 +89,10 @@ export function gpuMisfit(
     const buffers = sumOf(needs, ranks);
     const free = Math.min(...ranks.map((rank) => rooms[rank]!.freeBytes));
     if (buffers + ranks.length * gpuOverheadBytes <= free) continue;
-    const who = ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks`;
+    const who = ranks.length === 1 ? `rank ${ranks[0]} needs` : `${ranks.length} ranks need`;
     return (
-      `${who} on a GPU of ${world.hosts[ranks[0]!]} need ${formatBytesRounded(buffers)} of buffers in its ` +
-      `memory; ${formatBytesRounded(free)} are free`
+      `${who} ${formatBytesRounded(buffers)} of buffers on a GPU of ${world.hosts[ranks[0]!]}; ` +
+      `${formatBytesRounded(free)} are free`
     );
   }
   return undefined;

@@ -3,7 +3,7 @@ import type { Pace } from '../results/diagnosis/finding.js';
 
 const tickMs = 1;
 /** Later than this is late: timers are not exact. */
-const toleranceMs = 2;
+const toleranceMs = 1;
 
 /**
  * Watches whether this process runs, while its JavaScript has nothing to do but wait for a plan: a timer that should

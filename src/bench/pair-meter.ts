@@ -89,19 +89,22 @@ export class PairMeter {
     return Math.min(this.#bytes, Math.max(this.#settings.minBytes, floorToPower(part)));
   }
 
-  /** So large that some dozen transfers fill the budget, within the sizes asked for. Rank 0 decides. */
+  /**
+   * So large that some dozen transfers of a healthy pair fill the budget, within the sizes asked for. The quickest
+   * pair counts: the others may be ill. Rank 0 decides.
+   */
   async #chooseBytes(pairs: readonly RankPair[]): Promise<void> {
     const { minBytes, maxBytes, budgetMs } = this.#settings;
     const { world, engine } = this.#session;
     if (minBytes === maxBytes) return;
     this.#bytes = minBytes;
     const { plan } = this.#planOf({ metric: 'bandwidth', pairs, rail: undefined });
-    const samples = await engine.run(plan, { iterations: 3 });
+    const samples = await engine.run(plan, { iterations: 5 });
     const initiator = pairs.some(([from]) => from === world.rank);
-    const all = await world.gather('rates', initiator ? samples.at(-1)! : null);
+    const all = await world.gather('rates', initiator ? median([...samples]) : null);
     const times = (all ?? []).filter((ns): ns is number => ns !== null);
     const sampleNs = (budgetMs * 1e6 * bandwidthShare) / samplesPlanned;
-    const wanted = times.length === 0 ? minBytes : (minBytes / median(times)) * sampleNs;
+    const wanted = times.length === 0 ? minBytes : (minBytes / Math.min(...times)) * sampleNs;
     const bytes = Math.min(maxBytes, Math.max(minBytes, floorToPower(wanted)));
     this.#bytes = await world.broadcast('bytes', bytes);
   }

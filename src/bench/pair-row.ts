@@ -1,5 +1,6 @@
 import { figuresOf, isTooGood, oneToEachBytes, pingPongBytes } from '../measure/figures.js';
 import { summarize } from '../measure/statistics.js';
+import { nanosecondsAt } from '../measure/units.js';
 import { allowedLineRateGbps, type Link } from '../plan/bound.js';
 import { multi } from '../plan/strategies.js';
 import {
@@ -27,8 +28,8 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
   const figures = figuresOf({
     bytes: latency ? pingPongBytes(bytes) : oneToEachBytes(bytes),
     meanNanoseconds: summarize(samples, batch).mean,
-    allowedGbps: inside ? undefined : rateOf(used),
-    boundNanoseconds: inside ? undefined : boundNs(bytes, used, latency),
+    allowedGbps: inside || latency ? undefined : rateOf(used),
+    boundNanoseconds: inside || latency ? undefined : boundNs(bytes, used),
   });
   const burst = bytes / used.length < burstsToShow * burstBytes;
   const nics = fabric.channels.map(({ nic }) => nic);
@@ -57,8 +58,8 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
 
 const rateOf = (links: readonly Link[]): number | undefined => allowedLineRateGbps(multi, links);
 
-/** A block split evenly over the links used: the slowest decides. There and back for a round trip. */
-function boundNs(bytes: number, links: readonly Link[], roundTrip: boolean): number | undefined {
+/** A block split over the links used, all at their line rate. */
+function boundNs(bytes: number, links: readonly Link[]): number | undefined {
   const rate = rateOf(links);
-  return rate === undefined ? undefined : ((bytes * 8) / rate) * (roundTrip ? 2 : 1);
+  return rate === undefined ? undefined : nanosecondsAt(bytes, rate);
 }

@@ -201,7 +201,8 @@ export function fabricOf(
   };
 }
 
-function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings: Settings) {
+function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
+  const { fabric, world, leftOutNics } = session;
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -209,6 +210,7 @@ function pacingRecord(benchmark: Benchmark, { fabric, world }: Session, settings
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
+    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
   };
 }
 

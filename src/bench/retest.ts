@@ -1,7 +1,7 @@
 import { summarize } from '../measure/statistics.js';
 import type { RankPair } from '../plan/rounds.js';
 import type { PairMatrix } from '../results/diagnosis/cells.js';
-import type { RetestResult } from '../results/diagnosis/conclude.js';
+import { bestOf, conclude, isPlain, type RetestResult } from '../results/diagnosis/conclude.js';
 import type { Retest } from '../results/diagnosis/finding.js';
 import { type RetestPairs, retestPairs } from '../results/diagnosis/retest-plan.js';
 import type { Suspect } from '../results/diagnosis/suspects.js';
@@ -11,21 +11,48 @@ import type { PairJob, PairMeter, PairSamples } from './pair-meter.js';
 /** Of so many suspects nobody is guilty alone; the gravest are looked at. */
 export const mostRetests = 6;
 
-/** Measures each suspect with a control while everyone else is idle. Rank 0 knows the suspects, and gets the results. */
+interface Tools {
+  readonly world: World;
+  readonly meter: PairMeter;
+  readonly rails: number;
+}
+
+/**
+ * Measures each suspect with a control while everyone else is idle, and those that are not plainly bad alone a second
+ * time. Rank 0 knows the suspects, and gets the results.
+ */
 export async function retestSuspects(
-  { world, meter, rails }: { world: World; meter: PairMeter; rails: number },
+  tools: Tools,
   suspects: readonly Suspect[],
   matrix: PairMatrix | undefined,
 ): Promise<RetestResult[]> {
   const chosen = suspects.slice(0, mostRetests);
-  const mine = matrix && chosen.map((suspect) => retestPairs(suspect, suspects, matrix));
-  const plans = await world.broadcast<RetestPairs[]>('retests', mine ?? []);
+  const pairs = matrix ? chosen.map((suspect) => retestPairs(suspect, suspects, matrix)) : [];
+  const first = await retestAll(tools, chosen, pairs);
+  const doubtful = first.map((result) => {
+    const findings = conclude(result, matrix!);
+    return findings.length > 0 && !findings.every(isPlain);
+  });
+  const again = await retestAll(
+    tools,
+    chosen.filter((_, index) => doubtful[index]),
+    pairs.filter((_, index) => doubtful[index]),
+  );
+  return first.map((result, index) => (doubtful[index] ? bestOf(result, again.shift()!) : result));
+}
+
+async function retestAll(
+  { world, meter, rails }: Tools,
+  suspects: readonly Suspect[],
+  pairs: readonly RetestPairs[],
+): Promise<RetestResult[]> {
+  const plans = await world.broadcast<readonly RetestPairs[]>('retests', pairs);
   const results: RetestResult[] = [];
-  for (const [index, pairs] of plans.entries()) {
+  for (const [index, plan] of plans.entries()) {
     meter.pace.take();
-    const retests = await retestOne(meter, pairs, rails);
-    const paces = await world.gather('pace', meter.pace.take());
-    if (retests && paces) results.push({ suspect: chosen[index]!, retests, pace: paces });
+    const retests = await retestOne(meter, plan, rails);
+    const pace = await world.gather('pace', meter.pace.take());
+    if (retests && pace) results.push({ suspect: suspects[index]!, retests, pace });
   }
   return results;
 }

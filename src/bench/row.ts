@@ -3,6 +3,7 @@ import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
+import type { Strategy } from '../plan/strategies.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { Column, PlanBenchmark, Turn } from './benchmark.js';
@@ -30,12 +31,17 @@ export interface RowParts {
   readonly checked: readonly Checked[];
 }
 
-const tooGood = 'faster than the line: wrong path or wrong line rate';
+export const tooGood = 'faster than the line: wrong path or wrong line rate';
 /** A row whose pieces are smaller than so many bursts shows the shaper's bucket rather than its rate. */
 const burstsToShow = 16;
 
-const isBurst = ({ column, bytes, links, burstBytes }: RowParts): boolean =>
-  column.strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
+/** Whether blocks of this size, spread like this, are too small for a shaper's burst to average out. */
+export const isBurst = (
+  strategy: Strategy,
+  bytes: number,
+  links: readonly Link[],
+  burstBytes: number,
+): boolean => strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
 /** The samples that count: the initiator's, or the slowest rank's of each iteration. */
 export function countedSamples(benchmark: PlanBenchmark, { byRank }: TurnSamples): number[] {
@@ -61,7 +67,7 @@ export function rowOf(parts: RowParts): Row {
       .nanoseconds,
   });
   const checked = addChecked(parts.checked);
-  const burst = isBurst(parts);
+  const burst = isBurst(column.strategy, parts.bytes, links, parts.burstBytes);
   const failure =
     checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
   return measuredRow({

@@ -23,6 +23,8 @@ export interface Session extends AsyncDisposable {
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOutNics: readonly string[];
   /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
   readonly gaps: readonly Gap[];
 }
@@ -42,7 +44,7 @@ export async function openSession(
   { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
 ): Promise<Session> {
   const report = gaps === 'report';
-  const { options, unplugged } = await chooseFabric(
+  const { options, unplugged, leftOut } = await chooseFabric(
     world,
     settings,
     report ? 'leave-out' : 'refuse',
@@ -53,7 +55,8 @@ export async function openSession(
   const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
   try {
     const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
-    return sessionOn(world, fabric, settings, { devices, gaps: [...loose, ...left] });
+    const found = { devices, gaps: [...loose, ...left], leftOutNics: leftOut };
+    return sessionOn(world, fabric, settings, found);
   } catch (error) {
     await fabric.close();
     throw error;
@@ -64,7 +67,7 @@ function sessionOn(
   world: World,
   fabric: Fabric,
   settings: FabricSettings,
-  { devices, gaps }: { devices: Devices | undefined; gaps: readonly Gap[] },
+  { devices, ...found }: Pick<Session, 'gaps' | 'leftOutNics'> & { devices: Devices | undefined },
 ): Session {
   const sabotage = sabotageFromEnvironment(world.rank);
   const engine = new FabricEngine({
@@ -85,7 +88,7 @@ function sessionOn(
       lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
     })),
     burstBytes: burstOf(fabric),
-    gaps,
+    ...found,
     // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
     [Symbol.asyncDispose]: async () => {
       await fabric.close();

@@ -19,6 +19,7 @@ const bytes = z
 
 const settingsShape = {
   provider: z.string(),
+  gpus: z.array(z.int().nonnegative()).min(1),
   nics: z.array(z.string()),
   channels: z.int().positive(),
   lineRateGbps: z.number().positive(),

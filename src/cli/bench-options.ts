@@ -16,6 +16,8 @@ export interface ShowOptions {
   /** Where nccl-tests' JSON goes. */
   readonly ncclJson?: string;
   readonly explain: boolean;
+  /** A page that follows the run. */
+  readonly live: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly iface?: string;
@@ -88,6 +90,7 @@ export function addShowOptions(command: Command): Command {
     .option('--out <file>', 'the run file (default: a new one in weft-results/)')
     .option('-J, --nccl-json <file>', 'also write nccl-tests’ JSON')
     .option('--explain', 'draw the plan and its bound, run nothing', false)
+    .option('--live', 'a web page that follows the run; its address is printed', false)
     .option('--quiet', 'results only', false)
     .option('--verbose', 'causes, stacks, and the output of every rank', false)
     .option('--iface <name>', 'where rank 0 listens, with several hosts')
@@ -114,6 +117,7 @@ const showSchema = z.object({
   out: z.string().optional(),
   ncclJson: z.string().optional(),
   explain: z.boolean(),
+  live: z.boolean(),
   quiet: z.boolean(),
   verbose: z.boolean(),
   iface: z.string().optional(),

@@ -39,6 +39,7 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
       localRanks: ranks,
       preflight: () => usesFabric(benchmark) && preflight(settings),
       pin: settings.pin,
+      gpus: settings.gpus,
       timeoutMs: settings.timeoutMs,
       work: (world) => measureAndPrint(benchmark, world, settings, show),
     });

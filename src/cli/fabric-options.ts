@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { defaultSettings, type FabricSettings } from '../bench/settings.js';
-import { names, positive, rate, someBytes } from './option-parsers.js';
+import { names, numbers, positive, rate, someBytes } from './option-parsers.js';
 
 /** Options of every command that opens a fabric. */
 export function addFabricOptions(command: Command): Command {
@@ -18,6 +18,7 @@ export function addFabricOptions(command: Command): Command {
       new Option('--pin <how>', 'ranks to cores').choices(['auto', 'none']).default('auto'),
     )
     .option('--provider <name>', 'efa, verbs, shm, tcp, net, … (default: the best there is)')
+    .option('--gpu <numbers>', 'GPUs that local ranks take in turn (default: all)', numbers)
     .option('--nics <names>', 'interfaces or RDMA devices, one channel each', names)
     .option('--channels <count>', 'endpoints per rank (default: one per NIC)', positive)
     .option('--line-rate <gbps>', 'of each channel, where it cannot be read', rate);
@@ -29,17 +30,19 @@ const fabricSchema = z.object({
   timeout: z.number(),
   pin: z.enum(['auto', 'none']),
   provider: z.string().optional(),
+  gpu: z.array(z.number()).optional(),
   nics: z.array(z.string()).optional(),
   channels: z.number().optional(),
   lineRate: z.number().optional(),
 });
 
 export function readFabricOptions(raw: unknown): FabricSettings {
-  const { chunk, timeout, lineRate, ...rest } = fabricSchema.parse(raw);
+  const { chunk, timeout, lineRate, gpu, ...rest } = fabricSchema.parse(raw);
   return {
     ...rest,
     timeoutMs: Math.ceil(timeout * 1000),
     ...(chunk !== undefined && { chunkBytes: chunk }),
     ...(lineRate !== undefined && { lineRateGbps: lineRate }),
+    ...(gpu !== undefined && { gpus: gpu }),
   };
 }

@@ -9,14 +9,19 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
+import { pinUnderLauncher } from '../world/pinning.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+import { withLivePage } from './live-page.js';
 
 export interface RankJob {
-  readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'>;
+  readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
+    Partial<Pick<ShowOptions, 'live' | 'out'>>;
   /** How many ranks are started where no launcher has. */
   readonly localRanks: number;
   readonly pin: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
+  readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
@@ -35,14 +40,22 @@ export interface RankJob {
 export async function inRanks(job: RankJob): Promise<number> {
   const { ranks } = job.show;
   const identity = identify(process.env, { ancestors, ...(ranks !== undefined && { ranks }) });
-  return identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity);
+  const run = () => (identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity));
+  if (!showsLive(job, identity)) return run();
+  // What cannot run needs no page.
+  if (identity.launcher === 'single') job.preflight();
+  return withLivePage(job.show.out, run);
 }
+
+/** The process that the user or a launcher started: a local job's ranks leave the page to their parent. */
+const showsLive = ({ show }: RankJob, { launcher, rank }: Identity): boolean =>
+  show.live === true && launcher !== 'local' && (launcher === 'single' || rank === 0);
 
 const unauthenticated =
   'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
 
 async function startLocal(job: RankJob): Promise<number> {
-  const { show, localRanks, pin } = job;
+  const { show, localRanks, pin, gpus } = job;
   job.preflight();
   if (job.launch) return job.launch();
   const started = await spawnRanks({
@@ -50,6 +63,7 @@ async function startLocal(job: RankJob): Promise<number> {
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
+    ...(gpus && { gpus }),
     prefix: show.verbose,
     everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
@@ -71,12 +85,13 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
 }
 
 async function joinAndWork(
-  { show, timeoutMs, work }: RankJob,
-  { launcher, rank }: Identity,
+  { show, pin, gpus, timeoutMs, work }: RankJob,
+  { launcher, rank, localRank, localSize }: Identity,
 ): Promise<number> {
   const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
+    if (launcher !== 'local') pinUnderLauncher({ pin, gpus, localRank, localRanks: localSize });
     world = await openWorld({
       timeoutMs,
       ...(ranks !== undefined && { ranks }),

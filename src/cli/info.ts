@@ -1,24 +1,85 @@
 import { type Command, Option } from 'commander';
-import { type Inspection, inspect } from '../fabric/inspect.js';
+import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
 import type { Nic } from '../fabric/nics.js';
+import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded } from '../measure/units.js';
+import { readHwlocFile } from '../topology/hwloc.js';
+import { readSysfs } from '../topology/sysfs.js';
+import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
+import { stdoutTerminal } from './terminal.js';
+
+interface InfoOptions {
+  readonly format: 'table' | 'json';
+  readonly topology?: string;
+}
 
 /** `weft info`: what this machine can do, and what is missing. Works without libfabric too. */
 export function addInfoCommand(program: Command): void {
   program
     .command('info')
     .description(
-      'What this machine can do: libfabric, providers, NICs, limits, and what is missing.',
+      'What this machine can do: libfabric, providers, NICs, GPUs, limits, and what is missing.',
     )
     .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
-    .action(({ format }: { format: string }) => {
-      const found = inspect();
-      const text = format === 'json' ? JSON.stringify(infoJson(found), null, 2) : infoText(found);
-      process.stdout.write(`${text}\n`);
+    .option('--topology <file>', 'show the machine that hwloc described in XML, not this one')
+    .action((options: InfoOptions) => {
+      process.stdout.write(
+        `${options.topology === undefined ? here(options) : fromFile(options)}\n`,
+      );
     });
 }
 
-export function infoJson({ libfabric, providers, nics, limits, missing }: Inspection) {
+function here({ format }: InfoOptions): string {
+  const inspected = inspect();
+  const available = gpuAvailability();
+  const facts = available.gpus;
+  const topology = readSysfs({ nics: inspected.nics, gpus: facts.map(({ pci }) => pci) });
+  const map = { topology, facts };
+  const found = { ...inspected, missing: [...inspected.missing, ...unusableGpus(map, available)] };
+  if (format === 'json') return JSON.stringify(infoJson(found, map), null, 2);
+  const drawing = mapText(map, stdoutTerminal());
+  const noGpu = 'reason' in available ? `none: ${available.reason.message}` : 'none';
+  return [infoText(found, map, noGpu), ...(drawing === '' ? [] : [drawing])].join('\n\n');
+}
+
+/** Without a GPU on the bus nobody misses its driver. */
+function unusableGpus({ topology }: MachineMap, available: GpuAvailability): Missing[] {
+  if (topology.gpus.length === 0 || !('reason' in available)) return [];
+  const { message, hint } = available.reason;
+  return [{ what: message, hint: hint ?? '' }];
+}
+
+function fromFile({ format, topology: file = '' }: InfoOptions): string {
+  const map = { topology: readHwlocFile(file), facts: [] };
+  if (format === 'json') return JSON.stringify(fileJson(file, map), null, 2);
+  const { gpus, nics } = map.topology;
+  const drawing = mapText(map, stdoutTerminal());
+  return drawing === ''
+    ? `${file}: no GPU and no NIC. If the machine has some, export them: lstopo --whole-io --of xml FILE`
+    : `${file}: ${counted(gpus.length, 'GPU')}, ${counted(nics.length, 'NIC')}\n\n${drawing}`;
+}
+
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** The same keys as of this machine; what a file cannot tell is null or empty. */
+export function fileJson(file: string, map: MachineMap) {
+  return {
+    schema: 'weft.info/1',
+    topology: file,
+    libfabric: null,
+    providers: [],
+    nics: nicsJson(map.topology),
+    gpus: gpusJson(map),
+    limits: null,
+    missing: [],
+  };
+}
+
+export function infoJson(
+  { libfabric, providers, nics, limits, missing }: Inspection,
+  map: MachineMap,
+) {
   return {
     schema: 'weft.info/1',
     libfabric: libfabric ? { path: libfabric.path, version: libfabric.version } : null,
@@ -29,7 +90,7 @@ export function infoJson({ libfabric, providers, nics, limits, missing }: Inspec
       numaNode: nic.numaNode ?? null,
       rateGbps: nic.rateGbps ?? null,
     })),
-    gpus: [],
+    gpus: gpusJson(map),
     limits: {
       ...limits,
       lockedMemoryBytes: limits.lockedMemoryBytes ?? null,
@@ -40,7 +101,11 @@ export function infoJson({ libfabric, providers, nics, limits, missing }: Inspec
   };
 }
 
-function infoText({ libfabric, providers, nics, limits, missing }: Inspection): string {
+function infoText(
+  { libfabric, providers, nics, limits, missing }: Inspection,
+  map: MachineMap,
+  noGpu: string,
+): string {
   const lines: [string, string][] = [
     ['libfabric', libfabric ? `${libfabric.version}  ${libfabric.path}` : 'not found'],
     ...section(
@@ -50,6 +115,7 @@ function infoText({ libfabric, providers, nics, limits, missing }: Inspection): 
         `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(domains)}`,
     ),
     ...section('NICs', nics, describeNic),
+    ...section('GPUs', map.topology.gpus.length > 0 ? gpuLines(map) : [noGpu], (line) => line),
     ['cores', String(limits.cores)],
     ['memory', formatBytesRounded(limits.memoryBytes)],
     ['locked memory', describeLimit(limits.lockedMemoryBytes)],

@@ -19,6 +19,7 @@ import {
 import { exitCode } from './failure.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, percent, rate, readSpec } from './lab-options.js';
+import { withLivePage } from './live-page.js';
 import { natural } from './option-parsers.js';
 
 interface Named {
@@ -102,13 +103,19 @@ function check([first = '']: string[], { ranksPerHost }: RunOptions): void {
 
 async function runInLab(lab: LabState, command: string[], options: RunOptions): Promise<number> {
   const { ranksPerHost, verbose } = options;
-  const job = await startInLab(lab, {
-    command: process.execPath,
-    args: [process.argv[1]!, ...command],
-    ranksPerHost,
-    prefix: verbose,
-  });
-  return conclude(await job.done);
+  const run = async () => {
+    const job = await startInLab(lab, {
+      command: process.execPath,
+      args: [process.argv[1]!, ...command],
+      ranksPerHost,
+      prefix: verbose,
+    });
+    return conclude(await job.done);
+  };
+  // The page belongs to the host that the user sits at, which none of the lab's is.
+  if (!command.includes('--live')) return run();
+  const out = command.indexOf('--out');
+  return withLivePage(out === -1 ? undefined : command[out + 1], run);
 }
 
 /** Whatever happens in between, the lab is removed; after SIGKILL the next command of a lab does it. */

@@ -9,6 +9,9 @@ import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
+import { addPlotCommand } from './plot.js';
+import { addReportCommand } from './report.js';
+import { addServeCommand } from './serve.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -33,7 +36,10 @@ addAllToAllSingleCommand(program);
 addSuiteCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);
+addReportCommand(program);
+addPlotCommand(program);
 addLabCommand(program);
+addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);
 

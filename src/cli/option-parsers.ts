@@ -49,3 +49,9 @@ export const names = parsed((text) => {
     throw new Error('It must be names with commas between them.');
   return list;
 });
+export const numbers = parsed((text) => {
+  const list = text.split(',').map((part) => part.trim());
+  if (list.some((part) => !/^\d{1,4}$/.test(part)))
+    throw new Error('It must be numbers with commas between them: 0,2.');
+  return list.map(Number);
+});

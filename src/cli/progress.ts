@@ -1,41 +1,75 @@
 import type { Listener } from '../bench/runner.js';
-import { formatBytes } from '../measure/units.js';
+import { gbpsText } from '../results/formats/grid.js';
 import type { Row } from '../results/schema.js';
-import { speaksUnicode } from './terminal.js';
+import { progressLine, type Standing } from './progress-line.js';
+import { terminalOf } from './terminal.js';
 
-const barWidth = 24;
-
-/** Progress on stderr, and only if that is a terminal: the row in work, the last rate, the time left. */
+/**
+ * Progress on stderr, and only if that is a terminal. It is drawn when a row begins and when the window changes its
+ * size, never by a timer: nothing wakes rank 0 while it measures.
+ */
 export class Progress implements Listener {
   readonly #title: string;
   readonly #show: boolean;
-  readonly #started = performance.now();
-  readonly #marks = speaksUnicode(process.env)
-    ? { full: '█', empty: '░', dot: '·' }
-    : { full: '#', empty: '-', dot: '|' };
-  #last = '';
+  readonly #startedMs = performance.now();
+  readonly #rates = new Map<string, (number | null)[]>();
+  readonly #onResize = () => this.#draw();
+  #last: string | undefined;
+  #standing: Standing | undefined;
+  /** Characters on the screen since the last drawing. */
+  #drawn = 0;
 
   constructor(title: string, quiet: boolean) {
     this.#title = title;
     this.#show = !quiet && process.stderr.isTTY === true;
+    if (this.#show) process.stderr.on('resize', this.#onResize);
   }
 
-  starting({ index, total, column, bytes }: Parameters<Listener['starting']>[0]): void {
+  starting(row: Parameters<Listener['starting']>[0]): void {
     if (!this.#show) return;
-    const seconds = (performance.now() - this.#started) / 1000;
-    const left = index === 0 ? '' : `${Math.ceil((seconds / index) * (total - index))} s left`;
-    const filled = Math.round((index / total) * barWidth);
-    const bar = this.#marks.full.repeat(filled) + this.#marks.empty.repeat(barWidth - filled);
-    const parts = [`${this.#title} ${column} ${formatBytes(bytes)}`, this.#last, left];
-    const text = `${bar} ${index}/${total} ${parts.filter(Boolean).join(` ${this.#marks.dot} `)}`;
-    process.stderr.write(`\r\x1b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}`);
+    this.#standing = {
+      ...row,
+      title: this.#title,
+      last: this.#last,
+      rates: this.#rates.get(row.column) ?? [],
+      elapsedMs: performance.now() - this.#startedMs,
+    };
+    this.#draw();
   }
 
-  row(row: Row): void {
-    this.#last = row.gbps === null ? row.outcome : `${row.gbps.toFixed(1)} Gbps`;
+  row({ gbps, mops, column, outcome }: Row): void {
+    if (outcome === 'skipped') return;
+    if (mops !== undefined) this.#last = `${mops.toFixed(2)} Mops`;
+    else this.#last = gbps === null ? outcome : `${gbpsText(gbps)} Gbps`;
+    this.#rates.set(column, [...(this.#rates.get(column) ?? []), mops ?? gbps]);
   }
 
   end(): void {
-    if (this.#show) process.stderr.write('\r\x1b[2K');
+    if (!this.#show) return;
+    process.stderr.off('resize', this.#onResize);
+    if (this.#standing !== undefined) process.stderr.write(this.#wipe());
+    this.#standing = undefined;
+    this.#drawn = 0;
+  }
+
+  #draw(): void {
+    if (this.#standing === undefined) return;
+    const terminal = terminalOf(process.stderr);
+    // The last column stays free: a full line would wrap on some terminals.
+    const width = columnsOf(process.stderr) - 1;
+    const bare = progressLine(this.#standing, { ...terminal, width, color: false });
+    const text = progressLine(this.#standing, { ...terminal, width });
+    process.stderr.write(this.#wipe() + text);
+    this.#drawn = bare.length;
+  }
+
+  /** A window that became narrower has broken the line into several; all of them go. */
+  #wipe(): string {
+    const lines = Math.ceil(this.#drawn / columnsOf(process.stderr));
+    const linesUp = Math.max(0, lines - 1);
+    return `\r${linesUp === 0 ? '' : `\x1b[${linesUp}A`}\x1b[J`;
   }
 }
+
+/** A terminal that some launchers make says that it has no columns. */
+const columnsOf = (stream: NodeJS.WriteStream): number => stream.columns || 80;

@@ -76,6 +76,7 @@ async function measure(
         exchange,
         hosts: world.hosts,
         links: linksOf(fabric?.session.links, settings),
+        burstBytes: fabric?.session.burstBytes ?? 0,
         memory: id === 'nccl' ? 'direct' : memory,
         parts,
       }),

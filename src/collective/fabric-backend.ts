@@ -68,6 +68,8 @@ export class FabricBackend implements Backend {
     await this.session.world.barrier('own blocks');
     const copied = await this.#copyOwn();
     const [nanoseconds] = await this.session.engine.run(this.#plan, { iterations: 1 });
+    // What comes next may be another library's exchange: it must not share its core with our looking around.
+    this.session.fabric.port.stop();
     return copied + nanoseconds!;
   }
 

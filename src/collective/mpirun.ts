@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomToken } from '../world/index.js';
 import { type MpiName, mpiTitle } from './mpi.js';
 import { hasShim } from './shims.js';
@@ -49,10 +49,17 @@ function launcherArgs({ mpi }: MpiLauncher, { ranks, pin }: MpiStart): string[] 
 export const describeStart = ({ mpi, command }: MpiLauncher, { ranks }: MpiStart): string =>
   `mpi is in the list: ${ranks} ranks are started by ${mpiTitle[mpi]}’s ${command}`;
 
+/** The kernel ends mpirun, and with it the job, when this process is killed; without setpriv the job runs to its end. */
+function untilWeDie(): string[] {
+  const there = spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).status === 0;
+  return there ? ['setpriv', '--pdeathsig', 'TERM'] : [];
+}
+
 /** Starts the whole job by MPI's launcher; resolves with its exit code, 1 where a signal ended it. */
 export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<number> {
-  const args = [...launcherArgs(launcher, start), start.command, ...start.args];
-  const child = spawn(launcher.command, args, {
+  const words = [launcher.command, ...launcherArgs(launcher, start), start.command, ...start.args];
+  const [command = '', ...args] = [...untilWeDie(), ...words];
+  const child = spawn(command, args, {
     stdio: 'inherit',
     env: {
       ...process.env,

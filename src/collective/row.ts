@@ -1,3 +1,4 @@
+import { isBurst, tooGood } from '../bench/row.js';
 import { addChecked, describeWrong } from '../bench/verify.js';
 import { allToAllBytes, figuresOf, isTooGood, ncclExchange } from '../measure/figures.js';
 import { slowestPerIteration, summarize } from '../measure/statistics.js';
@@ -22,6 +23,8 @@ export interface ExchangeRow {
   readonly hosts: readonly string[];
   /** Of the fabric; empty where there is none. */
   readonly links: readonly Link[];
+  /** Of the shapers on the way; 0 without any. */
+  readonly burstBytes: number;
   readonly memory: 'host' | 'pinned' | 'direct';
   /** By rank. */
   readonly parts: readonly RankPart[];
@@ -41,8 +44,6 @@ export const boundOfExchange = (
     ? undefined
     : boundOfTraffic(exchange.traffic(), multi, links, hosts).nanoseconds;
 
-const tooGood = 'faster than the line: wrong path or wrong line rate';
-
 /** One row of the result, made on rank 0. A sample is the slowest rank's time of that exchange. */
 export function rowOfExchange(row: ExchangeRow): Row {
   const { id, exchange, hosts, parts } = row;
@@ -61,7 +62,9 @@ export function rowOfExchange(row: ExchangeRow): Row {
   });
   const verified = parts.flatMap((part) => part.verified);
   const checked = addChecked(verified);
-  const failure = checked.wrong > 0 ? describe(verified) : isTooGood(figures) ? tooGood : undefined;
+  const burst = links.length > 0 && isBurst(multi, bytes, links, row.burstBytes);
+  const failure =
+    checked.wrong > 0 ? describe(verified) : !burst && isTooGood(figures) ? tooGood : undefined;
   return measuredRow({
     column: id,
     bytes,
@@ -69,7 +72,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     figures,
     nccl: ncclExchange(exchange.busiestBytes(true), exchange.busiestBytes(false), meanNanoseconds),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
-    labels: { memory: row.memory },
+    labels: { memory: row.memory, ...(burst && { burst }) },
     ...(failure !== undefined && { failure }),
     perRank: parts.map((part, rank) => ({
       rank,

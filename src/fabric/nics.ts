@@ -40,7 +40,8 @@ function list(path: string): string[] {
 
 function pciAddress(device: string): string | undefined {
   try {
-    const name = basename(realpathSync(device));
+    // A virtio interface is a device of its own below the one on the bus.
+    const name = basename(realpathSync(device).replace(/\/virtio\d+$/, ''));
     return /^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$/.test(name) ? name : undefined;
   } catch {
     return undefined;

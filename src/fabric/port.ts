@@ -56,7 +56,8 @@ export class PromisePort {
     this.#idle ??= setTimeout(() => this.#glance(), idleMs).unref();
   }
 
-  #stop(): void {
+  /** Ends them until `start`, for whoever must not be disturbed: nobody may write to us meanwhile. */
+  stop(): void {
     clearTimeout(this.#idle);
     this.#idle = undefined;
   }
@@ -119,7 +120,7 @@ export class PromisePort {
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {
-    this.#stop();
+    this.stop();
     try {
       return await work();
     } catch (error) {
@@ -134,7 +135,7 @@ export class PromisePort {
     if (this.#closed) return;
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
-    this.#stop();
+    this.stop();
     this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
   }
 

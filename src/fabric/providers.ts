@@ -86,11 +86,7 @@ function addressedOffer(provider: string, options: OfferOptions, nic: string | u
 /** efa and verbs name a NIC by its domain; one offer each, though one NIC may be offered in several fabrics. */
 function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
   const { infos, directed } = ask({ provider }, options);
-  const byDomain = new Map<string, NativeInfo>();
-  for (const info of infos) {
-    const nic = info.nic?.name ?? info.domain.replace(/-(rdm|dgrm)$/, '');
-    if (!byDomain.has(nic)) byDomain.set(nic, info);
-  }
+  const byDomain = byNic(infos);
   const wanted = options.nics ?? [...byDomain.keys()];
   if (wanted.length === 0) throw noProvider(provider, undefined);
   return wanted.map((nic) => {
@@ -99,6 +95,22 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
     const bits = info.nic?.bitsPerSecond;
     return { info, directed, nic, lineRateGbps: bits ? bits / 1e9 : undefined };
   });
+}
+
+/** The first that is offered for each NIC. */
+function byNic(infos: readonly NativeInfo[]): Map<string, NativeInfo> {
+  const found = new Map<string, NativeInfo>();
+  for (const info of infos) {
+    const nic = info.nic?.name ?? info.domain.replace(/-(rdm|dgrm)$/, '');
+    if (!found.has(nic)) found.set(nic, info);
+  }
+  return found;
+}
+
+/** The NICs that efa or verbs offers, by name. */
+export function offeredNics(provider: string): string[] {
+  const name = providerName(provider, loadLibrary());
+  return [...byNic(ask({ provider: name }, { provider: name }).infos).keys()];
 }
 
 function ask(query: NativeQuery, options: OfferOptions) {

@@ -94,12 +94,19 @@ function refuseOtherSchema(json: unknown, name: string): void {
   );
 }
 
-function addLine(run: Run, line: string): void {
+export type RunLine = z.infer<typeof lineSchema>;
+
+/** One line of a run file; undefined for kinds that came later, which are passed over as unknown keys are. */
+export function parseLine(line: string): RunLine | undefined {
   const json: unknown = JSON.parse(line);
   if (typeof json !== 'object' || json === null) throw new TypeError('not an object');
-  // Lines of kinds that came later are passed over, as unknown keys are.
   if ('line' in json && typeof json.line === 'string' && !knownLines.has(json.line)) return;
-  const parsed = lineSchema.parse(json);
+  return lineSchema.parse(json);
+}
+
+function addLine(run: Run, line: string): void {
+  const parsed = parseLine(line);
+  if (parsed === undefined) return;
   if (parsed.line === 'header') throw new TypeError('a second header');
   const { line: _, ...content } = parsed;
   if ('endedAt' in content) Object.assign(run, content);

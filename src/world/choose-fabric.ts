@@ -1,7 +1,9 @@
 import { WeftError } from '../errors.js';
 import type { FabricOptions } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
-import { isOffered } from '../fabric/providers.js';
+import { isOffered, offeredNics } from '../fabric/providers.js';
+import { agreeOnGpuRails, type GpuRailReport, reportGpuRails } from './gpu-rails.js';
+import { readMachine } from './machine.js';
 import { brokenRails, commonRails, type RailReport, reportRails } from './rails.js';
 import type { World } from './world.js';
 
@@ -10,12 +12,16 @@ export interface FabricWish {
   readonly provider?: string;
   readonly nics?: readonly string[];
   readonly channels?: number;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn. */
+  readonly gpus?: readonly number[];
 }
 
 export interface ChosenFabric {
   readonly options: FabricOptions;
   /** Rails that were left out because some hosts have no carrier there. */
   readonly unplugged: readonly Unplugged[];
+  /** NICs near the GPUs that are not used, and why, in words. */
+  readonly leftOut: readonly string[];
 }
 
 export interface Unplugged {
@@ -26,6 +32,7 @@ export interface Unplugged {
 interface NicChoice {
   readonly nics?: readonly string[];
   readonly unplugged?: readonly Unplugged[];
+  readonly leftOut?: readonly string[];
 }
 
 const rdma = ['efa', 'verbs'];
@@ -39,7 +46,8 @@ export function onOneHost({ members }: Pick<World, 'members'>): boolean {
 
 /**
  * The provider and NICs this rank opens; every rank calls it. RDMA where every rank has it, else shm on one host,
- * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common.
+ * else tcp. Between hosts, channel k of every rank goes to the k-th network they have in common; with RDMA and GPUs to
+ * the k-th of the NICs nearest its GPU.
  */
 export async function chooseFabric(
   world: World,
@@ -57,9 +65,40 @@ export async function chooseFabric(
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
   const chosen: NicChoice = wish.nics
     ? { nics: wish.nics }
-    : await chooseNics(world, provider, unplugged);
-  const nics = chosen.nics && { nics: chosen.nics };
-  return { options: { provider, ...channels, ...nics }, unplugged: chosen.unplugged ?? [] };
+    : isRdma(provider)
+      ? await nicsNearGpu(world, provider, wish)
+      : await chooseNics(world, provider, unplugged);
+  return {
+    options: { provider, ...channels, ...(chosen.nics && { nics: chosen.nics }) },
+    unplugged: chosen.unplugged ?? [],
+    leftOut: chosen.leftOut ?? [],
+  };
+}
+
+const isRdma = (provider: string): boolean => rdma.includes(provider.split(';')[0]!);
+
+/** Nothing, which means every NIC, unless every rank has a GPU with NICs. */
+async function nicsNearGpu(
+  world: World,
+  provider: string,
+  { gpus }: FabricWish,
+): Promise<NicChoice> {
+  const mine = reportGpuRails(readMachine(), {
+    ...localPlace(world),
+    gpus,
+    offered: offeredNics(provider),
+  });
+  const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
+  return agreeOnGpuRails(everyones, world) ?? {};
+}
+
+/** Ranks of this host, in the order of their numbers there. */
+function localPlace({ members, rank }: World): { localRank: number; localRanks: number } {
+  const self = members[rank]!;
+  const here = members.filter(
+    ({ bootId, netns }) => bootId === self.bootId && netns === self.netns,
+  );
+  return { localRank: self.localRank, localRanks: here.length };
 }
 
 async function chooseProvider(world: World): Promise<string> {
@@ -73,7 +112,7 @@ async function chooseNics(
   provider: string,
   wanted: 'refuse' | 'leave-out',
 ): Promise<NicChoice> {
-  if (provider === 'shm' || rdma.includes(provider.split(';')[0]!) || onOneHost(world)) return {};
+  if (provider === 'shm' || onOneHost(world)) return {};
   const reports = await world.allgather<RailReport>('rails', reportRails(listNics()));
   const broken = brokenRails(reports).map(({ rail, ranks }) => ({
     ...rail,

@@ -17,6 +17,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** `auto` gives each rank its share of the cores, when there are enough. */
   readonly pin?: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that ranks take in turn; decides near which cores they run. Default: all. */
+  readonly gpus?: readonly number[];
   /** Show the stdout of all ranks, and put the rank before each line of stderr. */
   readonly prefix?: boolean;
   /** Every rank's stdout goes where rank 0's goes. */
@@ -65,7 +67,11 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
     throw new TypeError(`ranks must be a whole number above 0, not ${options.ranks}`);
   }
-  const cores = pinPlan(options.pin ?? 'auto', options.ranks);
+  const cores = pinPlan({
+    pin: options.pin ?? 'auto',
+    localRanks: options.ranks,
+    gpus: options.gpus,
+  });
   // The socket listens before any rank exists, and rank 0 inherits it: no port is free for others to take.
   const server = options.hosts ? undefined : await listen(options.host ?? '127.0.0.1');
   const job = new Job(options, server, cores);
@@ -99,7 +105,11 @@ class Job {
   #interrupted: NodeJS.Signals | undefined;
   #killTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: SpawnOptions, server: Server | undefined, cores: number[][] | undefined) {
+  constructor(
+    options: SpawnOptions,
+    server: Server | undefined,
+    cores: readonly (readonly number[])[] | undefined,
+  ) {
     this.#options = options;
     for (const signal of userSignals) process.on(signal, this.#onSignal);
     const common = { ...process.env, ...options.env, ...jobVariables(options, server) };

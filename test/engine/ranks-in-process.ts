@@ -32,10 +32,14 @@ export class RanksInProcess implements AsyncDisposable {
     channels: number;
     bytes: number;
     staged?: boolean;
+    /** Endpoints that are opened for GPU memory. */
+    deviceMemory?: boolean;
   }) {
-    const { ranks, provider, channels, bytes, staged = false } = options;
+    const { ranks, provider, channels, bytes, staged = false, deviceMemory = false } = options;
     const fabrics: Fabric[] = [];
-    for (let rank = 0; rank < ranks; rank++) fabrics.push(await openFabric({ provider, channels }));
+    for (let rank = 0; rank < ranks; rank++) {
+      fabrics.push(await openFabric({ provider, channels, deviceMemory }));
+    }
     return new RanksInProcess(fabrics, bytes, staged);
   }
 

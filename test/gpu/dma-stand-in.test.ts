@@ -38,7 +38,7 @@ describe('trouble with the GPU', () => {
       'SinglePin 67108864 passed',
     ]);
     const skipped = rows.find((row) => row.outcome === 'skipped');
-    expect(skipped?.reason).toMatch(/2 ranks on a GPU of .* need 128M .*; 160M are free/);
+    expect(skipped?.reason).toMatch(/2 ranks need 128M of buffers on a GPU of .*; 160M are free/);
   });
 
   test('a copy that fails in mid-run ends the run and says what happened', async () => {

@@ -79,10 +79,18 @@ verified: 25.5M bytes checked, none wrong
     expect(text).toContain('* burst');
   });
 
-  test('names staged columns', () => {
-    const labels = { memory: 'staged' } as const;
+  test('names staged columns, and why they are', () => {
+    const labels = { memory: 'staged', stagedBecause: 'tcp cannot' } as const;
     const text = formatTable(runOf([sampleRow({ column: 'SingleDMA', bytes: 64, us: 5, labels })]));
-    expect(text).toContain('staged through pinned memory: SingleDMA');
+    expect(text).toContain('SingleDMA (staged)');
+    expect(text).toContain('staged through pinned memory because tcp cannot: SingleDMA');
+  });
+
+  test('names direct columns', () => {
+    const labels = { memory: 'direct' } as const;
+    const text = formatTable(runOf([sampleRow({ column: 'MultiDMA', bytes: 64, us: 5, labels })]));
+    expect(text).toContain('MultiDMA (direct)');
+    expect(text).toContain('direct from GPU memory to GPU memory: MultiDMA');
   });
 
   test('says which row failed and why', () => {

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { shareCores } from '../../src/topology/place.js';
 import { describeExit, firstFailure, type RankExit } from '../../src/world/outcome.js';
 import { forward, LastWords } from '../../src/world/output.js';
-import { shareCores } from '../../src/world/pinning.js';
 
 const exit = (rank: number, how: Partial<RankExit> = {}): RankExit => ({
   rank,

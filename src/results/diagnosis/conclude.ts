@@ -1,6 +1,7 @@
 import type { Places } from './cells.js';
 import type { Direction, Finding, Pace, Retest, Who } from './finding.js';
 import { median } from './noise.js';
+import { type Side, sidesOf } from './sides.js';
 import { type Suspect, type Symptom, shareLost, standingStill } from './suspects.js';
 import { evidenceOf, nextStep } from './words.js';
 
@@ -17,15 +18,27 @@ const leastLate = Math.log(1.4);
 const leastStall = Math.log(2.5);
 const leastResent = 4;
 
-interface Side {
-  readonly rail: number;
-  readonly way: 'out' | 'in';
-  /** Ratios to the control. */
-  readonly bandwidth: number;
-  readonly latency: number;
-  readonly latencyMean: number;
-  readonly resent: number;
-  readonly resentControl: number;
+/**
+ * Whether one retest is enough to say so. What is half as fast alone is not bad luck; what is a little slower, or
+ * resent a few segments, may have met a busy moment.
+ */
+export const isPlain = ({ symptom, effect }: Finding): boolean =>
+  symptom === 'stalls' || (symptom === 'slow' && effect < 0.5);
+
+/** Two retests of the same pairs: each is as good as it was in its better moment. */
+export function bestOf(first: RetestResult, second: RetestResult): RetestResult {
+  const retests = first.retests.map((one, index) => {
+    const other = second.retests[index] ?? one;
+    const least = (pick: (retest: Retest) => number) => Math.min(pick(one), pick(other));
+    return {
+      ...one,
+      gbps: Math.max(one.gbps, other.gbps),
+      latencyNanoseconds: least((r) => r.latencyNanoseconds),
+      latencyMeanNanoseconds: least((r) => r.latencyMeanNanoseconds),
+      resent: one.resent === null || other.resent === null ? null : least((r) => r.resent ?? 0),
+    };
+  });
+  return { ...first, retests, pace: second.pace };
 }
 
 /** The findings about one suspect; empty when it was healthy alone. */
@@ -35,7 +48,9 @@ export function conclude({ suspect, retests, pace }: RetestResult, places: Place
     return still.map(({ rank, share }) => rankFinding(rank, share, suspect, pace, places));
   }
   const sides = sidesOf(suspect, retests);
-  const lossy = lossySides(sides);
+  // Only who looked so before: on a busy host TCP sends a few segments again without any loss.
+  const sentAgain = has(suspect.symptoms, 'loss') || has(suspect.symptoms, 'stall');
+  const lossy = sentAgain ? lossySides(sides) : [];
   const rails = new Set(lossy.map(({ rail }) => rail));
   const rest = sides.filter(({ rail }) => !rails.has(rail));
   const slow = rest.filter(({ bandwidth }) => Math.log(bandwidth) <= leastSlow);
@@ -70,44 +85,6 @@ const isLate = ({ latency, latencyMean }: Side, { symptoms }: Suspect): boolean 
 const has = (symptoms: readonly Symptom[], metric: Symptom['metric']): boolean =>
   symptoms.some((symptom) => symptom.metric === metric);
 
-/** Each rail and direction of the subject, against the control. */
-function sidesOf({ kind, ranks, rail: suspectRail }: Suspect, retests: readonly Retest[]): Side[] {
-  const subject = retests.filter((one) => !one.control);
-  const controls = retests.filter((one) => one.control);
-  return subject
-    .filter(({ rail }) => kind !== 'rail' || rail === suspectRail)
-    .map((one) => {
-      const others = comparable(one, subject, controls, kind);
-      const usual = (pick: (retest: Retest) => number) => median(others.map(pick));
-      const resent = (some: readonly Retest[]) =>
-        some.filter(({ rail }) => rail === one.rail).reduce((sum, r) => sum + (r.resent ?? 0), 0);
-      return {
-        rail: one.rail,
-        way: ranks.includes(one.from) && (kind !== 'pair' || one.from === ranks[0]) ? 'out' : 'in',
-        bandwidth: one.gbps / usual((r) => r.gbps),
-        latency: one.latencyNanoseconds / usual((r) => r.latencyNanoseconds),
-        latencyMean: one.latencyMeanNanoseconds / usual((r) => r.latencyMeanNanoseconds),
-        // Both ways of a rail together: what is lost one way is sent again by the other side, too.
-        resent: resent(subject),
-        resentControl: resent(controls),
-      };
-    });
-}
-
-/** The control on the same rail; a rail is held against the others; without either, the best there is. */
-function comparable(
-  one: Retest,
-  subject: readonly Retest[],
-  controls: readonly Retest[],
-  kind: Suspect['kind'],
-): readonly Retest[] {
-  const sameRail = controls.filter(({ rail }) => rail === one.rail);
-  if (kind !== 'rail' && sameRail.length > 0) return sameRail;
-  const others = subject.filter(({ rail }) => rail !== one.rail);
-  if (kind === 'rail' && others.length > 0) return others;
-  return [subject.reduce((best, next) => (next.gbps > best.gbps ? next : best))];
-}
-
 function findingsAbout(
   symptom: Finding['symptom'],
   bad: readonly Side[],
@@ -123,7 +100,8 @@ function findingsAbout(
   return groups.map((sides) => {
     const ways = new Set(sides.map(({ way }) => way));
     const direction: Direction = symptom === 'loss' || ways.size > 1 ? 'both' : [...ways][0]!;
-    const oneRail = groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
+    const oneRail =
+      suspect.kind === 'rail' || groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
     const subject = subjectOf(suspect, oneRail, direction, places);
     const effect = effectOf(symptom, sides);
     const figures = { effect, resent: Math.max(...sides.map((side) => side.resent)) };
@@ -160,8 +138,7 @@ function subjectOf(
   { hosts, nics }: Places,
 ): Pick<Finding, 'cause' | 'who'> {
   const onRail: Partial<Who> = rail === undefined ? {} : { rail, nic: nics[rail]! };
-  if (kind === 'rail')
-    return { cause: 'rail', who: { ...onRail, rail: rail ?? 0, direction: 'both' } };
+  if (kind === 'rail') return { cause: 'rail', who: { ...onRail, direction: 'both' } };
   const host = hosts[ranks[0]!]!;
   if (kind === 'pair') {
     const [a, b] = direction === 'in' ? [ranks[1]!, ranks[0]!] : [ranks[0]!, ranks[1]!];

@@ -37,13 +37,15 @@ export function retestPairs(
   }
 
   function controlOf(): { control?: [number, number] } {
-    if (suspect.kind === 'rail') return {};
     const pairsOf = (some: readonly number[]) =>
       some.flatMap((a) => some.filter((b) => a < b && sameKind(a, b)).map((b) => [a, b] as const));
     const apart = (pair: readonly number[]) => !pair.some((rank) => subject.includes(rank));
     const isSubject = (pair: readonly number[]) => pair.every((rank) => subject.includes(rank));
     // Of a pair the ends themselves are not suspect: one of them with a third is a control, too.
-    const wider = suspect.kind === 'pair' ? [...healthy, ...suspect.ranks].sort() : healthy;
+    const wider =
+      suspect.kind !== 'place'
+        ? [...new Set([...healthy, ...subject])].sort((a, b) => a - b)
+        : healthy;
     const choices = [...pairsOf(healthy).filter(apart), ...pairsOf(healthy), ...pairsOf(wider)];
     const [choice] = choices.filter((pair) => !isSubject(pair));
     return choice === undefined ? {} : { control: [choice[0], choice[1]] };

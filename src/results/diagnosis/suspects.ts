@@ -65,7 +65,8 @@ export function findSuspects({ matrix, railCells, pace }: ScanResult): Suspect[]
     add(placeOf([rank], matrix), symptom);
   }
   for (const [metric, rule, value] of metrics) {
-    for (const explanation of explainCells(cellsWith(matrix.cells, value), matrix, rule)) {
+    const cells = metric === 'loss' ? bothWays(matrix.cells) : matrix.cells;
+    for (const explanation of explainCells(cellsWith(cells, value), matrix, rule)) {
       add(suspectOf(explanation.cause, matrix), symptomOf(metric, explanation));
     }
   }
@@ -91,6 +92,17 @@ const cellsWith = (
     const own = value(cell);
     return own === undefined ? [] : [{ from: cell.from, to: cell.to, rail: cell.rail, value: own }];
   });
+
+/** What is lost one way delays the other: both ways of a pair are counted together, which also steadies few losses. */
+function bothWays(cells: readonly PairCell[]): PairCell[] {
+  const key = (from: number, to: number, rail: number | undefined) => `${from} ${to} ${rail}`;
+  const resent = new Map(cells.map((one) => [key(one.from, one.to, one.rail), one.resent]));
+  return cells.map((cell) => {
+    const back = resent.get(key(cell.to, cell.from, cell.rail));
+    if (cell.resent === undefined || back === undefined) return cell;
+    return { ...cell, resent: cell.resent + back };
+  });
+}
 
 /** With one rank on a host, the rank and the host are one place. */
 const placeOf = (ranks: readonly number[], { hosts }: Places): Omit<Suspect, 'symptoms'> => {
@@ -119,7 +131,7 @@ const gravity = ({ symptoms }: Suspect): number =>
 export const shareLost = ({ lostMs, queuedMs, wallMs }: Pace): number =>
   wallMs <= 0 ? 0 : Math.max(0, lostMs - (queuedMs ?? 0)) / wallMs;
 
-const leastShare = 0.08;
+const leastShare = 0.04;
 
 /** Ranks that stand still far more than the others. */
 export function standingStill(pace: readonly Pace[]): { rank: number; share: number }[] {

@@ -1,6 +1,7 @@
 import { formatBytes, formatBytesRounded, formatNanoseconds } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
-import { describeRun, noisyMark, notesOf } from './notes.js';
+import { describeRun, markOf, notesOf } from './notes.js';
+import { alignedTable } from './plain-table.js';
 import type { TableOptions } from './table.js';
 import { painter, wrap } from './text.js';
 
@@ -16,20 +17,11 @@ export function formatBackends(run: Run, options: TableOptions = {}): string {
   const measured = run.rows.filter((row) => row.nanoseconds !== null);
   const best = Math.min(...measured.map((row) => row.nanoseconds!.p50));
   const cells = measured.map((row) => cellsOf(row, best));
-  const widths = heads.map((head, i) =>
-    Math.max(head.length, ...cells.map((line) => line[i]!.length)),
-  );
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, i) => (i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!)))
-      .join('  ')
-      .trimEnd();
+  const [head = '', ...rest] = alignedTable({ heads, lines: cells, left: [0] });
   const table = [
-    paint('bold', line(heads)),
-    (unicode ? '─' : '-').repeat(line(heads).length),
-    ...cells.map((texts, i) =>
-      measured[i]!.outcome === 'failed' ? paint('red', line(texts)) : line(texts),
-    ),
+    paint('bold', head),
+    (unicode ? '─' : '-').repeat(head.length),
+    ...rest.map((line, i) => (measured[i]!.outcome === 'failed' ? paint('red', line) : line)),
   ];
   const wrapped = (text: string) => wrap(text, width);
   const about = [describeRun(run, unicode ? ' · ' : ' - '), ...traffic(run)].flatMap(wrapped);
@@ -43,7 +35,7 @@ function cellsOf(row: Row, best: number): string[] {
   const ms = (nanoseconds: number) => (nanoseconds / 1e6).toFixed(3);
   const figure = (value: number | undefined) => value?.toFixed(2) ?? '-';
   return [
-    `${row.column}${row.noisy ? noisyMark : ''}`,
+    `${row.column}${markOf(row)}`,
     ...[mean, p50, min].map(ms),
     figure(row.algbwGBps),
     figure(row.busbwGBps),

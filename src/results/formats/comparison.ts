@@ -53,6 +53,17 @@ function asMarkdown(comparison: Comparison, { all = false }: Look): string {
 const shownRows = ({ rows }: Comparison, all: boolean): ComparedRow[] =>
   rows.filter((row) => all || row.change !== 'same');
 
+/** The same parts for other readers than terminals: every row, and what became of it. */
+export function comparisonParts(comparison: Comparison) {
+  return {
+    answer: answerOf(comparison),
+    table: tableOf(comparison.rows),
+    changes: comparison.rows.map((row) => row.change),
+    notes: notesOf(comparison),
+  };
+}
+export type ComparisonParts = ReturnType<typeof comparisonParts>;
+
 /** The answer in a line: how many rows, and which way. */
 export function answerOf({ benchmark, rows }: Comparison): string {
   const count = (change: Change) => rows.filter((row) => row.change === change).length;

@@ -38,6 +38,8 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   line_gbps: (row) => rounded(row.lineGbps),
   line_pct: (row) => rounded(row.linePercent),
   of_bound_pct: (row) => rounded(row.ofBoundPercent),
+  algbw_gbytes: (row) => rounded(row.algbwGBps ?? null),
+  busbw_gbytes: (row) => rounded(row.busbwGBps ?? null),
   half_us: (row) => us(row.halfRoundTripNanoseconds),
   min_us: (row) => us(row.nanoseconds?.min),
   p50_us: (row) => us(row.nanoseconds?.p50),
@@ -50,6 +52,8 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   checked_bytes: (row) => row.checked.bytes,
   wrong_bytes: (row) => row.checked.wrong,
   run: (_, run) => run.id,
+  rail: (row) => row.labels.rail,
+  resent: (row) => row.resent,
 };
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */

@@ -1,12 +1,20 @@
 import type { Run } from '../schema.js';
 import { gridOf, leadOf } from './grid.js';
+import { isMatrixRun, type Matrix, matricesOf } from './heat-map.js';
 import { describeRun, markOf, notesOf } from './notes.js';
 import { escapedMarkdown, markdownTable } from './plain-table.js';
 
-/** The reference's Markdown table; its first figure is headed by the column's name. */
+/** The reference's Markdown table; its first figure is headed by the column's name. Of pairs, their matrices. */
 export function formatMarkdown(run: Run): string {
+  const tables = isMatrixRun(run) ? matricesOf(run).flatMap(matrixLines) : gridLines(run);
+  const notes = notesOf(run).map(({ text }) => `- ${escapedMarkdown(text.trim())}`);
+  return `${[`**${escapedMarkdown(describeRun(run))}**`, '', ...tables, ...notes].join('\n')}\n`;
+}
+
+function gridLines(run: Run): string[] {
   const grid = gridOf(run);
   const { columns, figures, lines } = grid;
+  if (columns.length === 0) return [];
   const lead = leadOf(grid);
   const heads = [...lead.heads];
   for (const column of columns) {
@@ -23,7 +31,14 @@ export function formatMarkdown(run: Run): string {
       }),
     ),
   ]);
-  const table = columns.length === 0 ? [] : [...markdownTable({ heads, lines: body }), ''];
-  const notes = notesOf(run).map(({ text }) => `- ${escapedMarkdown(text)}`);
-  return `${[`**${escapedMarkdown(describeRun(run))}**`, '', ...table, ...notes].join('\n')}\n`;
+  return [...markdownTable({ heads, lines: body }), ''];
+}
+
+function matrixLines({ title, names, cells }: Matrix): string[] {
+  const heads = ['from / to', ...names.map(escapedMarkdown)];
+  const lines = cells.map((line, from) => [
+    escapedMarkdown(names[from]!),
+    ...line.map((cell) => cell?.text ?? ''),
+  ]);
+  return [escapedMarkdown(title), '', ...markdownTable({ heads, lines }), ''];
 }

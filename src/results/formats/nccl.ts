@@ -34,13 +34,22 @@ export function ncclRows(run: Run, options: NcclOptions = {}): NcclRow[] {
     if (nanoseconds === undefined || row.bytes === null || row.gbps === null) return [];
     // The figure's bytes: one buffer, or all that were in flight at once.
     const inFlight = Math.round((row.gbps * nanoseconds) / 8);
-    const figures = allToAll
-      ? ncclAllToAll(row.bytes, run.world.ranks, nanoseconds)
-      : ncclPointToPoint(inFlight, nanoseconds);
+    const figures =
+      ownFigures(row, nanoseconds) ??
+      (allToAll
+        ? ncclAllToAll(row.bytes, run.world.ranks, nanoseconds)
+        : ncclPointToPoint(inFlight, nanoseconds));
     const count = countOf(allToAll ? row.bytes : inFlight);
     const wrong = row.checked.bytes === 0 ? undefined : row.checked.wrong;
     return [{ ...figures, row, count, timeUs: microseconds(nanoseconds), wrong }];
   });
+}
+
+/** Where a row has nccl-tests' figures of its own, as those of blocks of different sizes. */
+function ownFigures(row: Row, nanoseconds: number): NcclFigures | undefined {
+  const { algbwGBps: algbw, busbwGBps: busbw } = row;
+  if (algbw === undefined || busbw === undefined) return undefined;
+  return { sizeBytes: Math.round(algbw * nanoseconds), algbw, busbw };
 }
 
 /** nccl-tests' text. It knows no columns: each has a report of its own, named by a `#` line. */

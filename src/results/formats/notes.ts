@@ -1,5 +1,6 @@
 import { formatBytes, formatBytesRounded } from '../../measure/units.js';
 import type { Labels, Row, Run } from '../schema.js';
+import { blame } from './blame.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
@@ -38,10 +39,12 @@ export function describeRun(run: Run, separator = ' · '): string {
 export function notesOf(run: Run): Note[] {
   return [
     ...failures(run),
+    ...blame(run),
     ...marks(run),
     ...deviceColumns(run),
     ...unlocked(run),
     ...smallWindow(run),
+    ...leftOutNics(run),
     ...skipped(run),
     ...ofBound(run),
     ...producers(run),
@@ -65,7 +68,8 @@ function failures(run: Run): Note[] {
 
 function marks(run: Run): Note[] {
   const notes: Note[] = [];
-  const used = new Set(run.rows.map(markOf));
+  // Matrices have shades instead of marks.
+  const used = new Set(run.rows.filter(({ kind }) => kind !== 'pair').map(markOf));
   if (used.has(noisyMark)) {
     notes.push({
       kind: 'doubt',
@@ -110,6 +114,12 @@ function smallWindow({ settings }: Run): Note[] {
   if (settings.windowReduced !== true) return [];
   const text = `window reduced to ${settings.window}: the provider’s queues hold no more`;
   return [{ kind: 'plain', text }];
+}
+
+function leftOutNics({ settings }: Run): Note[] {
+  const { nicsLeftOut } = settings;
+  if (!Array.isArray(nicsLeftOut)) return [];
+  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC left out: ${text}` }));
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */

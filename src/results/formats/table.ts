@@ -1,5 +1,7 @@
 import type { Row, Run } from '../schema.js';
-import { type Figure, type Grid, gridOf, leadOf } from './grid.js';
+import { barText, sparkline } from './bars.js';
+import { type Figure, type Grid, gbpsText, gridOf, leadOf } from './grid.js';
+import { heatMap, isMatrixRun, matricesOf } from './heat-map.js';
 import { describeRun, markOf, type NoteKind, notesOf } from './notes.js';
 import { type Paint, painter, wrap } from './text.js';
 
@@ -8,6 +10,8 @@ export interface TableOptions {
   readonly width?: number;
   readonly color?: boolean;
   readonly unicode?: boolean;
+  /** Draw each column's rate beside its numbers where that fits, or its course beside its title. */
+  readonly bars?: boolean;
 }
 
 interface Style {
@@ -27,26 +31,41 @@ interface Group {
   readonly rows: readonly (Row | undefined)[];
   readonly widths: readonly number[];
   readonly width: number;
+  readonly drawing?: Drawing;
+}
+
+/** A bar per line, and its scale as a heading; all as wide as the heading and `barWidth`. */
+interface Drawing {
+  readonly head: string;
+  readonly bars: readonly string[];
 }
 
 const gap = 2;
+const barWidth = 8;
 
 /** The reference's table: Size, Count, then Gbps, BusBW % and Lat us of every column. */
 export function formatTable(run: Run, options: TableOptions = {}): string {
-  const { width = 80, color = false, unicode = true } = options;
+  const { width = 80, color = false, unicode = true, bars = false } = options;
   const ink = unicode
     ? { bar: '│', rule: '─', cross: '┼', dot: ' · ' }
     : { bar: '|', rule: '-', cross: '+', dot: ' - ' };
   const style: Style = { ...ink, paint: painter(color), width };
-  const grid = gridOf(run);
-  const head = leadGroup(grid);
-  const groups = grid.columns.map((title, index) => groupOf(title, index, grid));
-  const tables = packed(groups, head.width, width).map((some) => tableLines(head, some, style));
+  const tables = isMatrixRun(run)
+    ? matricesOf(run).map((matrix) => heatMap(matrix, { paint: style.paint, unicode, width }))
+    : gridTables(run, style, bars ? { unicode } : undefined);
   const notes = notesOf(run).flatMap(({ kind, text }) =>
     wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
   );
   const title = wrap(describeRun(run, style.dot), width).map((line) => style.paint('bold', line));
   return `${[title, ...tables, notes].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function gridTables(run: Run, style: Style, bars: { unicode: boolean } | undefined): string[][] {
+  const grid = gridOf(run);
+  const head = leadGroup(grid);
+  const plain = grid.columns.map((title, index) => groupOf(title, index, grid));
+  const groups = bars ? drawn(plain, head.width, style.width, bars.unicode) : plain;
+  return packed(groups, head.width, style.width).map((some) => tableLines(head, some, style));
 }
 
 const noteColor = { bad: 'red', doubt: 'yellow', plain: 'dim' } as const satisfies Record<
@@ -70,7 +89,14 @@ function groupOf(title: string, index: number, { figures, lines }: Grid): Group 
   const cells = rows.map((row) => figures.map((figure, i) => cellText(row, figure, i)));
   // The first figure carries a mark, or a blank where others have one.
   const heads = figures.map((figure, i) => (i === 0 ? `${figure.title} ` : figure.title));
-  return measured({ title, heads, cells, rows });
+  return measured({ title: `${title}${wayOf(rows)}`, heads, cells, rows });
+}
+
+/** How a DMA column's bytes went. */
+function wayOf(rows: readonly (Row | undefined)[]): string {
+  const ways = new Set(rows.flatMap((row) => row?.labels.memory ?? []));
+  const shown = [...ways].filter((memory) => memory === 'staged' || memory === 'direct');
+  return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
 function cellText(row: Row | undefined, figure: Figure, index: number): string {
@@ -86,6 +112,39 @@ function measured(group: Omit<Group, 'widths' | 'width'>): Group {
   const spare = group.title.length - sum;
   if (spare > 0) widths[0]! += spare;
   return { ...group, widths, width: Math.max(sum, group.title.length) };
+}
+
+/** Bars where they take no table more than there were; else a sparkline where a title leaves room. */
+function drawn(
+  groups: readonly Group[],
+  headWidth: number,
+  width: number,
+  unicode: boolean,
+): readonly Group[] {
+  const rates = groups.map(({ rows }) => rows.map((row) => row?.gbps ?? null));
+  const most = Math.max(0, ...rates.flat().map((rate) => rate ?? 0));
+  if (most === 0) return groups;
+  const withBars = groups.map((group, i) => barred(group, rates[i]!, most, unicode));
+  const tables = (some: readonly Group[]) => packed(some, headWidth, width).length;
+  if (tables(withBars) === tables(groups)) return withBars;
+  return groups.map((group, i) => {
+    const title = `${group.title} ${sparkline(rates[i]!, unicode)}`;
+    return rates[i]!.length > 1 && title.length <= group.width ? { ...group, title } : group;
+  });
+}
+
+/** All columns share one scale, so that bars can be compared across the table. */
+function barred(
+  group: Group,
+  rates: readonly (number | null)[],
+  most: number,
+  unicode: boolean,
+): Group {
+  const head = `of ${gbpsText(most)}`.padEnd(barWidth);
+  const bars = rates.map((rate) =>
+    barText((rate ?? 0) / most, barWidth, unicode).padEnd(head.length),
+  );
+  return { ...group, drawing: { head, bars }, width: group.width + gap + head.length };
 }
 
 /** As many columns side by side as fit; one at least. */
@@ -110,14 +169,22 @@ function tableLines(head: Group, groups: readonly Group[], style: Style): string
   const { paint, bar, rule, cross } = style;
   const all = [head, ...groups];
   const join = (parts: readonly string[]) => parts.join(` ${bar} `).trimEnd();
+  const between = ' '.repeat(gap);
   const written = (group: Group, texts: readonly string[]) =>
-    texts.map((text, i) => text.padStart(group.widths[i]!)).join(' '.repeat(gap));
+    texts.map((text, i) => text.padStart(group.widths[i]!)).join(between);
+  const beside = (text: string | undefined) =>
+    text === undefined ? '' : between + paint('cyan', text);
   return [
     paint('bold', join(all.map((group) => centered(group.title, group.width)))),
-    join(all.map((group) => written(group, group.heads))),
+    join(all.map((group) => written(group, group.heads) + beside(group.drawing?.head))),
     all.map((group) => rule.repeat(group.width)).join(`${rule}${cross}${rule}`),
     ...head.cells.map((_, i) =>
-      join(all.map((group) => colored(group.rows[i], written(group, group.cells[i]!), paint))),
+      join(
+        all.map((group) => {
+          const text = colored(group.rows[i], written(group, group.cells[i]!), paint);
+          return text + beside(group.drawing?.bars[i]);
+        }),
+      ),
     ),
   ];
 }

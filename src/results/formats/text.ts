@@ -1,4 +1,4 @@
-export type Ink = 'bold' | 'dim' | 'red' | 'yellow';
+export type Ink = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan';
 export type Paint = (ink: Ink, text: string) => string;
 
 const codes: Record<Ink, readonly [number, number]> = {
@@ -6,6 +6,7 @@ const codes: Record<Ink, readonly [number, number]> = {
   dim: [2, 22],
   red: [31, 39],
   yellow: [33, 39],
+  cyan: [36, 39],
 };
 
 /** Whether to colour is the caller's to know: files and pipes get none. */

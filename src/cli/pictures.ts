@@ -1,0 +1,87 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import { WeftError } from '../errors.js';
+import { readRun } from '../results/read-run.js';
+import { mergeRepeats } from '../results/repeats.js';
+import type { Run } from '../results/schema.js';
+
+/** The runs that these files hold, repeats as one row each. What is damaged is said on stderr and shown with what it has. */
+export function readRuns(paths: readonly string[]): Run[] {
+  const seen = new Set<string>();
+  const runs = paths.map((path) => {
+    if (seen.has(resolve(path))) {
+      throw new WeftError('BAD_USAGE', `${path} is named twice`, {
+        hint: 'Name each run once; several different ones are compared.',
+      });
+    }
+    seen.add(resolve(path));
+    const { run, damage } = readRun(path);
+    if (damage !== undefined) process.stderr.write(`weft: ${damage.message}\n`);
+    return mergeRepeats(run);
+  });
+  if (runs.every((run) => run.rows.length === 0)) throw nothingToShow(paths, runs);
+  return runs;
+}
+
+function nothingToShow(paths: readonly string[], runs: readonly Run[]): WeftError {
+  const why = runs.flatMap((run) => run.errors)[0]?.message;
+  const subject = paths.length === 1 ? `${paths[0]} has` : 'these runs have';
+  return new WeftError('BAD_FILE', `${subject} no rows: there is nothing to show`, {
+    hint: why === undefined ? 'The run ended before its first row.' : `It ended early: ${why}`,
+  });
+}
+
+/** Where a picture goes: `asked`, or beside its only run with another ending. */
+export function pictureFile(
+  asked: string | undefined,
+  paths: readonly string[],
+  ending: '.html' | '.svg',
+): string {
+  if (asked === undefined) {
+    if (paths.length > 1) {
+      throw new WeftError('BAD_USAGE', 'several runs need a name for what is made of them', {
+        hint: `Say where it goes: -o FILE${ending}`,
+      });
+    }
+    return `${paths[0]!.replace(/\.(jsonl|json)$/, '')}${ending}`;
+  }
+  // An ending that is not ours may be a run file's, which must not be written over.
+  if (extname(asked).toLowerCase() !== ending) {
+    throw new WeftError('BAD_USAGE', `-o ${asked} does not end in ${ending}`, {
+      hint: `Name a file that ends in ${ending}.`,
+    });
+  }
+  return asked;
+}
+
+/** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
+export function writePicture(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx' });
+    renameSync(draft, path);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw cannotWrite(path, cause as NodeJS.ErrnoException);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of the path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function cannotWrite(path: string, cause: NodeJS.ErrnoException): WeftError {
+  const why = reasons[cause.code ?? ''] ?? cause.message;
+  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
+  return new WeftError(full ? 'BAD_FILE' : 'BAD_USAGE', `cannot write ${path}: ${why}`, {
+    hint: full ? 'Free some space, or name another place with -o.' : 'Name another place with -o.',
+    cause,
+  });
+}

@@ -1,0 +1,59 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { WeftError } from '../errors.js';
+import type { Chart } from '../report/chart.js';
+import { chartsOf } from '../report/charts.js';
+import type { ThemeName } from '../report/hydrate.js';
+import { pictureFile, readRuns, writePicture } from './pictures.js';
+
+interface PlotOptions {
+  readonly out?: string;
+  readonly chart?: string[];
+  readonly theme: ThemeName;
+  readonly width: number;
+}
+
+const narrowestPx = 320;
+const widestPx = 4000;
+
+/** `weft plot RUN… -o FILE.svg`: the charts of a report as one SVG file. */
+export function addPlotCommand(program: Command): void {
+  program
+    .command('plot')
+    .argument('<runs...>', 'run files, such as those in weft-results/; several are compared')
+    .option('-o, --out <file>', 'the file to write (default: beside a single run, ending in .svg)')
+    .option('--chart <ids...>', 'only these charts (default: all of them, below each other)')
+    .addOption(new Option('--theme <theme>').choices(['light', 'dark']).default('light'))
+    .option('--width <pixels>', 'of the picture', widthOf, 960)
+    .description('The charts of runs as SVG.')
+    .action(async (paths: string[], { out, chart, theme, width }: PlotOptions) => {
+      const file = pictureFile(out, paths, '.svg');
+      const charts = chosen(chartsOf(readRuns(paths)), chart);
+      const { renderSvg } = await import('../report/svg.js');
+      writePicture(file, renderSvg(charts, { theme, widthPx: width }));
+      process.stdout.write(`${file}\n`);
+    });
+}
+
+function widthOf(text: string): number {
+  const width = Number(text);
+  if (!Number.isInteger(width) || width < narrowestPx || width > widestPx) {
+    throw new InvalidArgumentError(`It must be ${narrowestPx} to ${widestPx} pixels.`);
+  }
+  return width;
+}
+
+function chosen(charts: readonly Chart[], ids: readonly string[] | undefined): Chart[] {
+  if (charts.length === 0) {
+    throw new WeftError('BAD_FILE', 'there is nothing to draw: no row was measured', {
+      hint: 'weft report shows why rows were skipped or failed.',
+    });
+  }
+  if (ids === undefined) return [...charts];
+  return ids.map((id) => {
+    const found = charts.find((chart) => chart.id === id);
+    if (found !== undefined) return found;
+    throw new WeftError('BAD_USAGE', `these runs have no chart "${id}"`, {
+      hint: `They have: ${charts.map((chart) => chart.id).join(', ')}.`,
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import { setPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import type { LivePage } from '../live/server.js';
+import { resultsFolder } from '../results/run-file.js';
+
+const optionsSchema = z.object({
+  host: z.string(),
+  port: z.number(),
+  follower: z.boolean(),
+});
+
+/** Where pages that a browser has open are given the end of a run. */
+const graceMs = 2_000;
+const lowestPriority = 19;
+
+/** `weft serve [DIR]`: the runs of a folder as a page. */
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .argument('[folder]', 'of run files', resultsFolder)
+    .description('A web page over a folder of runs; follows those that are running.')
+    .option('--port <port>', 'default: any that is free', portNumber, 0)
+    .option(
+      '--host <address>',
+      'where to listen; others than loopback are open to the network',
+      '127.0.0.1',
+    )
+    .addOption(new Option('--follower', 'ends with its stdin').default(false).hideHelp())
+    .action(async (folder: string, raw: unknown) => {
+      const { host, port, follower } = optionsSchema.parse(raw);
+      if (follower) setPriority(lowestPriority);
+      // A web server is nothing that other commands should wait for.
+      const { checkToken, describeCost, startPage } = await import('../live/index.js');
+      const { WEFT_PAGE_TOKEN } = process.env;
+      const page = await startPage({
+        folder,
+        host,
+        port,
+        builtFolder: fileURLToPath(new URL('..', import.meta.url)),
+        ...(WEFT_PAGE_TOKEN && { token: checkToken(WEFT_PAGE_TOKEN) }),
+      });
+      announce(page, folder, follower);
+      await asked(follower);
+      const cost = await page.close(follower ? graceMs : 0);
+      if (cost !== undefined) process.stderr.write(`weft: the page: ${describeCost(cost)}\n`);
+    });
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+function announce(page: LivePage, folder: string, follower: boolean): void {
+  if (follower) {
+    process.stdout.write(`${page.address('/new', { since: new Date().toISOString() })}\n`);
+    return;
+  }
+  process.stdout.write(`${page.address()}\n`);
+  process.stderr.write(`weft: the runs of ${folder}; Ctrl-C ends it\n`);
+  if (isLoopback(page.host)) return;
+  process.stderr.write(
+    `weft: listening on ${page.host} port ${page.port}: others on the network can connect, and what they see is not encrypted\n`,
+  );
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.');
+
+/** Resolves when the user, or for a follower the command it belongs to, is done. */
+function asked(follower: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => resolve();
+    if (follower) {
+      // Ctrl-C is meant for the command: it will end us when it is done.
+      process.on('SIGINT', () => {});
+      process.stdin.on('end', end).on('error', end).resume();
+    } else process.once('SIGINT', end);
+    process.once('SIGTERM', end);
+  });
+}

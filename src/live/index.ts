@@ -1,0 +1,3 @@
+export { checkToken } from './access.js';
+export { describeCost } from './follow-cost.js';
+export { startPage } from './server.js';

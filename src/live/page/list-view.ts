@@ -1,0 +1,123 @@
+import type { Listing, RunSummary } from '../wire.js';
+import { showConnection } from './connection.js';
+import { element, setAttributes, setText, show } from './dom.js';
+import { dateText, headlineText, nameOf, none, plural, runAddress, stateText } from './words.js';
+
+/** All runs of the folder as they come and go. */
+export function followList(changed: (listing: Listing) => void): () => void {
+  const source = new EventSource('/api/runs/events');
+  source.addEventListener('open', () => showConnection('live'));
+  source.addEventListener('error', () => showConnection('lost'));
+  source.addEventListener('runs', ({ data }: MessageEvent<string>) => changed(JSON.parse(data)));
+  return () => source.close();
+}
+
+const heads = ['Compare', 'Run', 'Started', 'World', 'Provider', 'Outcome', 'Best', 'Rows'];
+
+/** The runs of the folder; two can be picked to compare. */
+export function showList(): void {
+  document.title = 'Runs · Weft';
+  const picked = new Set<string>();
+  const compare = element(
+    'a',
+    { class: 'button', role: 'link', 'aria-disabled': 'true' },
+    'Compare',
+  );
+  const hint = element('span', { class: 'hint', role: 'status' });
+  const about = element('p', { class: 'subject' }, 'Reading the folder …');
+  const body = element('tbody');
+  const head = element('tr', {}, ...heads.map((text) => element('th', { scope: 'col' }, text)));
+  const caption = element('caption', { class: 'hidden' }, 'Runs, newest first');
+  const table = element('table', { class: 'runs' }, caption, element('thead', {}, head), body);
+  const lines = new Map<string, Line>();
+  const pick = () => {
+    const [a, b] = [...picked];
+    const ready = picked.size === 2;
+    setAttributes(compare, {
+      href: ready ? `/compare?a=${encodeURIComponent(a!)}&b=${encodeURIComponent(b!)}` : undefined,
+      'aria-disabled': ready ? undefined : 'true',
+    });
+    setText(hint, ready ? 'two runs picked' : `pick ${2 - picked.size} to compare`);
+    for (const line of lines.values()) line.allow(picked);
+  };
+  const bar = element('div', { class: 'actions' }, compare, hint);
+  show(
+    element('div', { class: 'title' }, element('h1', {}, 'Runs')),
+    about,
+    bar,
+    element('div', { class: 'wide' }, table),
+  );
+  followList(({ folder, problem, runs }) => {
+    const count = plural(runs.length, 'run');
+    setText(about, problem ? `${folder} cannot be read: ${problem}` : `${count} in ${folder}`);
+    for (const key of [...lines.keys()].filter((key) => !runs.some((run) => run.key === key))) {
+      lines.get(key)!.root.remove();
+      lines.delete(key);
+      picked.delete(key);
+    }
+    runs.forEach((run, index) => {
+      const line = lines.get(run.key) ?? new Line(run.key, picked, pick);
+      lines.set(run.key, line);
+      line.set(run);
+      if (body.children[index] !== line.root)
+        body.insertBefore(line.root, body.children[index] ?? null);
+    });
+    pick();
+  });
+}
+
+class Line {
+  readonly root: HTMLTableRowElement;
+  readonly #key: string;
+  readonly #box: HTMLInputElement;
+  readonly #link: HTMLAnchorElement;
+  readonly #state = element('span', { class: 'state' });
+  readonly #cells: readonly HTMLElement[];
+
+  constructor(key: string, picked: Set<string>, changed: () => void) {
+    this.#key = key;
+    this.#box = element('input', { type: 'checkbox' });
+    this.#box.addEventListener('change', () => {
+      if (this.#box.checked) picked.add(key);
+      else picked.delete(key);
+      changed();
+    });
+    this.#link = element('a', { href: runAddress(key) });
+    this.#cells = heads.map((title) => element('td', { 'data-title': title }));
+    this.#cells[0]!.append(this.#box);
+    this.#cells[1]!.append(this.#link);
+    this.#cells[5]!.append(this.#state);
+    this.root = element('tr', {}, ...this.#cells);
+  }
+
+  /** A third cannot be picked. */
+  allow(picked: ReadonlySet<string>): void {
+    const readable = this.root.dataset.state !== 'unreadable';
+    this.#box.disabled = !readable || (picked.size >= 2 && !picked.has(this.#key));
+  }
+
+  set(run: RunSummary): void {
+    const { header, state } = run;
+    setAttributes(this.root, { 'data-state': state });
+    setText(this.#link, nameOf(run));
+    setAttributes(this.#link, {
+      title: run.key,
+      href: state === 'unreadable' ? undefined : runAddress(run.key),
+    });
+    const when = dateText(header?.startedAt ?? run.modifiedAt);
+    setAttributes(this.#box, { 'aria-label': `Compare ${nameOf(run)} of ${when}` });
+    setText(this.#state, stateText[state]);
+    setAttributes(this.#state, { 'data-state': state });
+    const world = header?.world;
+    const texts = [
+      when,
+      world ? `${plural(world.ranks, 'rank')}, ${plural(world.hosts.length, 'host')}` : none,
+      header?.fabric.provider ?? none,
+    ];
+    texts.forEach((text, i) => {
+      setText(this.#cells[2 + i]!, text);
+    });
+    setText(this.#cells[6]!, run.headline ? headlineText(run.headline) : (run.problem ?? none));
+    setText(this.#cells[7]!, String(run.rows));
+  }
+}

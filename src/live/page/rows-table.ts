@@ -1,0 +1,80 @@
+import { bytesText } from '../../report/hydrate.js';
+import { markOf } from '../../results/formats/notes.js';
+import type { Row } from '../../results/schema.js';
+import { element } from './dom.js';
+import { gbps, micros, percent } from './words.js';
+
+interface Column {
+  readonly title: string;
+  text(row: Row): string;
+}
+
+const columns: readonly Column[] = [
+  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
+  { title: 'Column', text: ({ column }) => column },
+  { title: 'Gbps', text: (row) => gbps(row.gbps) + markOf(row) },
+  { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },
+  { title: 'Of bound %', text: (row) => percent(row.ofBoundPercent) },
+  { title: 'Mean µs', text: (row) => micros(row.nanoseconds?.mean) },
+  { title: 'p50 µs', text: (row) => micros(row.nanoseconds?.p50) },
+  { title: 'p99 µs', text: (row) => micros(row.nanoseconds?.p99) },
+  { title: 'Outcome', text: ({ outcome, reason }) => (reason ? `${outcome}: ${reason}` : outcome) },
+];
+
+/**
+ * The rows of a run in a box of fixed height that scrolls by itself. While its end is in view, it stays in view; who
+ * scrolled up is left there.
+ */
+export class RowsTable {
+  readonly root: HTMLElement;
+  readonly #box: HTMLElement;
+  readonly #body = element('tbody');
+  #shown = 0;
+
+  constructor(label: string) {
+    const heads = columns.map(({ title }, i) =>
+      element('th', { scope: 'col', class: classOf(i) }, title),
+    );
+    const table = element(
+      'table',
+      {},
+      element('caption', { class: 'hidden' }, label),
+      element('thead', {}, element('tr', {}, ...heads)),
+      this.#body,
+    );
+    this.#box = element(
+      'div',
+      { class: 'rows', tabindex: '0', role: 'region', 'aria-label': label },
+      table,
+    );
+    this.root = this.#box;
+  }
+
+  set(rows: readonly Row[]): void {
+    if (rows.length < this.#shown) this.clear();
+    const atEnd = this.#box.scrollTop + this.#box.clientHeight >= this.#box.scrollHeight - 4;
+    const fresh = document.createDocumentFragment();
+    for (const row of rows.slice(this.#shown)) fresh.append(lineOf(row));
+    this.#body.append(fresh);
+    const first = this.#shown === 0;
+    this.#shown = rows.length;
+    if (atEnd && !first) this.#box.scrollTop = this.#box.scrollHeight;
+  }
+
+  clear(): void {
+    this.#body.replaceChildren();
+    this.#shown = 0;
+  }
+}
+
+/** Numbers to the right, names and reasons to the left. */
+const classOf = (index: number): string | undefined => {
+  if (index === 1) return 'text';
+  return index === columns.length - 1 ? 'text wide' : undefined;
+};
+
+function lineOf(row: Row): HTMLElement {
+  const cells = columns.map(({ text }, i) => element('td', { class: classOf(i) }, text(row)));
+  if (row.noisy) cells[2]!.classList.add('noisy');
+  return element('tr', { class: row.outcome }, ...cells);
+}

@@ -1,0 +1,57 @@
+import type { Run } from '../../results/schema.js';
+import type { End, Lines, RunState, WireLine } from '../wire.js';
+import { showConnection } from './connection.js';
+
+/** A run as far as it has come. */
+export interface LiveRun {
+  readonly run: Run | undefined;
+  readonly state: RunState;
+  readonly problem: string | undefined;
+  /** Changes when earlier rows are void. */
+  readonly epoch: number;
+}
+
+/**
+ * Follows a run by server-sent events until its end. After a lost connection the browser asks for what comes after
+ * the last event it has; lines that are here already are not taken twice. Returns the function that stops it.
+ */
+export function followRun(key: string, changed: (live: LiveRun) => void): () => void {
+  const source = new EventSource(`/api/runs/${encodeURIComponent(key)}/events`);
+  let have = 0;
+  let live: LiveRun = { run: undefined, state: 'running', problem: undefined, epoch: 0 };
+  const update = (changes: Partial<LiveRun>) => {
+    live = { ...live, ...changes };
+    changed(live);
+  };
+  source.addEventListener('open', () => showConnection('live'));
+  source.addEventListener('error', () => showConnection('lost'));
+  source.addEventListener('reset', () => {
+    have = 0;
+    update({ run: undefined, state: 'running', problem: undefined, epoch: live.epoch + 1 });
+  });
+  source.addEventListener('lines', ({ data }: MessageEvent<string>) => {
+    const { from, lines } = JSON.parse(data) as Lines;
+    const fresh = lines.slice(Math.max(0, have - from));
+    have = Math.max(have, from + lines.length);
+    update({ run: fresh.reduce(withLine, live.run) });
+  });
+  source.addEventListener('end', ({ data }: MessageEvent<string>) => {
+    source.close();
+    showConnection('done');
+    const { state, problem } = JSON.parse(data) as End;
+    update({ state, problem });
+  });
+  return () => source.close();
+}
+
+function withLine(run: Run | undefined, read: WireLine | null): Run | undefined {
+  if (read?.line === 'header') {
+    const { line: _, ...header } = read;
+    return { ...header, endedAt: null, outcome: 'aborted', rows: [], errors: [] };
+  }
+  if (run === undefined || read === null) return run;
+  const { line: _, ...content } = read;
+  if ('endedAt' in content) return { ...run, ...content };
+  run.rows.push(content);
+  return run;
+}

@@ -1,0 +1,88 @@
+import { answerOf } from '../../report/answer.js';
+import { bytesText } from '../../report/hydrate.js';
+import { describeRun } from '../../results/formats/notes.js';
+import type { Row, Run } from '../../results/schema.js';
+import { ChartsView } from './charts-view.js';
+import { element, setAttributes, setText, show } from './dom.js';
+import { RowsTable } from './rows-table.js';
+import { followRun, type LiveRun } from './run-stream.js';
+import { dateText, gbps, plural, stateText } from './words.js';
+
+/** One run: what it is, how it stands, its rows, its charts, what must be said about it. */
+export function showRun(key: string): void {
+  const title = element('h1', {}, key);
+  const state = element('span', { class: 'state' });
+  const facts = element('p', { class: 'subject' });
+  const standing = element('p', { class: 'standing' });
+  const news = element('p', { class: 'hidden', 'aria-live': 'polite' });
+  const table = new RowsTable('Rows');
+  const charts = new ChartsView();
+  const notes = element('section', { 'aria-label': 'Notes' });
+  const head = element('div', { class: 'title' }, title, state);
+  const rows = element('h2', {}, 'Rows');
+  show(
+    head,
+    facts,
+    standing,
+    news,
+    rows,
+    table.root,
+    element('h2', {}, 'Charts'),
+    charts.root,
+    notes,
+  );
+  let epoch = 0;
+  followRun(key, (live) => {
+    if (live.epoch !== epoch) {
+      ({ epoch } = live);
+      table.clear();
+      charts.clear();
+    }
+    setText(state, stateText[live.state]);
+    setAttributes(state, { 'data-state': live.state });
+    if (live.problem !== undefined) setText(standing, live.problem);
+    const { run } = live;
+    if (run === undefined) return;
+    document.title = `${run.benchmark} ${stateText[live.state]} · Weft`;
+    setText(title, run.benchmark);
+    setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)}`);
+    setText(standing, standingOf(run, live));
+    setText(news, newsOf(run, live));
+    table.set(run.rows.filter(hasLine));
+    charts.set([run]);
+    if (live.state !== 'running') showNotes(notes, run);
+  });
+}
+
+/** Whole columns that were skipped are told in the notes. */
+const hasLine = (row: Row): boolean => row.bytes !== null || row.outcome !== 'skipped';
+
+/** What there is so far, then what it says. */
+function standingOf(run: Run, { state, problem }: LiveRun): string {
+  const count = plural(run.rows.filter(hasLine).length, 'row');
+  if (state === 'running') {
+    const found = run.rows.some((row) => row.outcome === 'passed');
+    // While it runs, not to have finished is no finding.
+    const headline = found ? answerOf([{ ...run, outcome: 'passed' }]).headline : '';
+    return `${count} so far. ${headline}`;
+  }
+  return [problem && `${problem}.`, answerOf([run]).headline, `${count}.`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** For those who listen: the last row, and the end. */
+function newsOf(run: Run, { state }: LiveRun): string {
+  const row = run.rows.at(-1);
+  if (state !== 'running') return `The run has ended: ${stateText[state]}.`;
+  if (row === undefined) return 'The run has started.';
+  const size = row.bytes === null ? '' : ` ${bytesText(row.bytes)}`;
+  return `${row.column}${size}: ${row.gbps === null ? row.outcome : `${gbps(row.gbps)} Gbps`}`;
+}
+
+function showNotes(place: HTMLElement, run: Run): void {
+  const items = answerOf([run]).points.map(({ kind, text }) =>
+    element('li', { class: kind }, text),
+  );
+  place.replaceChildren(element('h2', {}, 'Notes'), element('ul', { class: 'points' }, ...items));
+}

@@ -1,0 +1,38 @@
+import { bytesText } from '../../report/hydrate.js';
+import type { Headline, RunState, RunSummary } from '../wire.js';
+
+export const plural = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+export const none = '–';
+
+export const dateText = (iso: string): string =>
+  new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+const fixed = (value: number | null | undefined, digits: number): string =>
+  value === null || value === undefined ? none : value.toFixed(digits);
+
+/** As the tables of the terminal have them. */
+export const gbps = (value: number | null): string =>
+  fixed(value, value !== null && value > 0 && value < 0.1 ? 4 : 2);
+export const percent = (value: number | null): string => fixed(value, 1);
+export const micros = (nanoseconds: number | undefined): string =>
+  fixed(nanoseconds === undefined ? undefined : nanoseconds / 1000, 2);
+
+export function headlineText({ gbps: rate, mops, column, bytes }: Headline): string {
+  const value = rate === undefined ? `${fixed(mops, 2)} Mops/s` : `${gbps(rate)} Gbps`;
+  return `${value} ${column}${bytes === null ? '' : ` ${bytesText(bytes)}`}`;
+}
+
+export const stateText: Record<RunState, string> = {
+  passed: 'passed',
+  failed: 'failed',
+  skipped: 'skipped',
+  aborted: 'aborted',
+  running: 'running',
+  unreadable: 'unreadable',
+};
+
+export const runAddress = (key: string): string => `/run/${encodeURIComponent(key)}`;
+
+export const nameOf = ({ header, key }: RunSummary): string => header?.benchmark ?? key;

@@ -1,0 +1,89 @@
+import { open } from 'node:fs/promises';
+import { parseLine } from '../results/read-run.js';
+import type { RunLog } from './run-log.js';
+import type { Lines, WireLine } from './wire.js';
+
+/** Lines of a run as the page gets them, and the line after them. */
+export interface Batch {
+  readonly json: string;
+  readonly next: number;
+}
+
+const mostLines = 64;
+const mostBytes = 2 ** 21;
+const keptBatches = 8;
+/** Drawn distributions and quantiles do not change to the eye with more. */
+export const mostSamples = 400;
+
+/**
+ * Reads lines again for whoever asks, a bounded piece at a time, so that no viewer makes the server hold more. The last
+ * few pieces are kept: viewers of the same run mostly ask for the same.
+ */
+export class RunBatches {
+  readonly #log: RunLog;
+  readonly #kept = new Map<string, Promise<Batch>>();
+
+  constructor(log: RunLog) {
+    this.#log = log;
+  }
+
+  /** Undefined where nothing follows `from` yet. */
+  async after(from: number): Promise<Batch | undefined> {
+    const to = this.#end(from);
+    if (to === from) return undefined;
+    const name = `${this.#log.epoch} ${from} ${to}`;
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) return kept;
+    const made = this.#make(from, to);
+    this.#kept.set(name, made);
+    made.catch(() => this.#kept.delete(name));
+    for (const old of this.#kept.keys()) {
+      if (this.#kept.size <= keptBatches) break;
+      this.#kept.delete(old);
+    }
+    return made;
+  }
+
+  #end(from: number): number {
+    const { starts, lines } = this.#log;
+    let to = from;
+    while (to < lines && to - from < mostLines) {
+      if (to > from && starts[to + 1]! - starts[from]! > mostBytes) break;
+      to++;
+    }
+    return to;
+  }
+
+  async #make(from: number, to: number): Promise<Batch> {
+    const { starts, path } = this.#log;
+    const [begin, end] = [starts[from]!, starts[to]!];
+    const bytes = Buffer.allocUnsafe(end - begin);
+    const file = await open(path, 'r');
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesRead } = await file.read(bytes, done, bytes.length - done, begin + done);
+        if (bytesRead === 0) throw new Error('the file was cut while it was read');
+        done += bytesRead;
+      }
+    } finally {
+      await file.close();
+    }
+    const texts = bytes.toString('utf8', 0, bytes.length - 1).split('\n');
+    const lines = texts
+      .map((text) => (text === '' ? null : (parseLine(text) ?? null)))
+      .map(thinned);
+    return { json: JSON.stringify({ from, lines } satisfies Lines), next: to };
+  }
+}
+
+function thinned(line: WireLine | null): WireLine | null {
+  if (line?.line !== 'row' || line.samples.length <= mostSamples) return line;
+  return { ...line, samples: evenRanks(line.samples, mostSamples) };
+}
+
+/** Smallest, largest, and ranks at equal distances between them. */
+export function evenRanks(samples: readonly number[], count: number): number[] {
+  const sorted = Float64Array.from(samples).sort();
+  const step = (sorted.length - 1) / (count - 1);
+  return Array.from({ length: count }, (_, i) => sorted[Math.round(i * step)]!);
+}

@@ -1,0 +1,185 @@
+import type { AddressInfo } from 'node:net';
+import { type ServerType, serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { WeftError } from '../errors.js';
+import { knownHosts, newToken, readersOnly, tokenGuard, withSafeHeaders } from './access.js';
+import { type Asset, loadAssets } from './assets.js';
+import { compareLogs } from './comparison.js';
+import { listEvents, listJson, runEvents, streamOf } from './events.js';
+import { type CostReport, FollowCost } from './follow-cost.js';
+import { RunFolder } from './run-folder.js';
+import { pageShell } from './shell.js';
+
+export interface ServeOptions {
+  readonly folder: string;
+  /** Default: loopback only. */
+  readonly host?: string;
+  /** Default 0: any that is free. */
+  readonly port?: number;
+  /** Default: a new one. */
+  readonly token?: string;
+  /** Where the compiled program lies. */
+  readonly builtFolder: string;
+}
+
+/** A page over a folder of runs. Who starts it closes it. */
+export interface LivePage extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** With the token, once for each browser. */
+  address(path?: string, query?: Readonly<Record<string, string>>): string;
+  readonly cost: FollowCost;
+  /** Pages that are connected get what there is, at most for `graceMs`; then all connections end. */
+  close(graceMs?: number): Promise<CostReport | undefined>;
+}
+
+const mostConnections = 1024;
+
+export async function startPage(options: ServeOptions): Promise<LivePage> {
+  const { host = '127.0.0.1', port = 0, token = newToken(), builtFolder } = options;
+  const folder = await RunFolder.open(options.folder);
+  const assets = await loadAssets(builtFolder);
+  const cost = new FollowCost(() => folder.rows);
+  const stop = new AbortController();
+  const followers = { count: 0 };
+  let bound = port;
+  const access = { token, host, port: () => bound };
+  const app = appOf({ folder, assets, cost, followers, access, stop: stop.signal });
+  const server = await listening(app, host, port);
+  bound = (server.address() as AddressInfo).port;
+  const close = async (graceMs = 0) => {
+    if (graceMs > 0) await settled(folder, followers, graceMs);
+    const report = cost.report();
+    stop.abort();
+    folder[Symbol.dispose]();
+    await ended(server);
+    return report;
+  };
+  return {
+    host,
+    port: bound,
+    cost,
+    address: (path = '/', query = {}) =>
+      `http://${shownHost(host)}:${bound}${path}?${new URLSearchParams({ ...query, token })}`,
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+/** A wildcard is no address to go to. */
+function shownHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+interface App {
+  readonly folder: RunFolder;
+  readonly assets: ReadonlyMap<string, Asset>;
+  readonly cost: FollowCost;
+  /** Pages that follow a run which has not ended for them. */
+  readonly followers: { count: number };
+  readonly access: { readonly token: string; readonly host: string; readonly port: () => number };
+  readonly stop: AbortSignal;
+}
+
+function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
+  const app = new Hono();
+  const guard = tokenGuard(access.token, access.port);
+  app.use(withSafeHeaders, readersOnly, knownHosts(access.host), guard);
+  for (const path of ['/', '/new', '/run/:key', '/compare']) {
+    app.get(path, (c) => c.html(pageShell()));
+  }
+  app.get('/assets/*', (c) => {
+    const asset = assets.get(c.req.path.slice('/assets/'.length));
+    if (asset === undefined) return c.notFound();
+    c.header('Cache-Control', 'no-cache');
+    c.header('ETag', asset.etag);
+    if (c.req.header('if-none-match') === asset.etag) return c.body(null, 304);
+    return c.body(asset.body, 200, { 'Content-Type': asset.type });
+  });
+  const stream = (events: Parameters<typeof streamOf>[0], follower = 0) => {
+    const begin = () => {
+      const parts = [folder.follow(), cost.viewer()];
+      followers.count += follower;
+      return once(() => {
+        followers.count -= follower;
+        for (const end of parts) end();
+      });
+    };
+    const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' };
+    return new Response(streamOf(events, begin, stop), { headers });
+  };
+  app.get('/api/runs', async (c) => {
+    await folder.refresh();
+    return c.body(listJson(folder), 200, { 'Content-Type': 'application/json' });
+  });
+  app.get('/api/runs/events', () => stream((signal) => listEvents(folder, signal)));
+  app.get('/api/runs/:key/events', async (c) => {
+    const run = await folder.lookUp(c.req.param('key'));
+    if (run === undefined) return c.text('There is no such run.\n', 404);
+    return stream((signal) => runEvents(run, c.req.header('last-event-id'), signal), 1);
+  });
+  app.get('/api/compare', async (c) => {
+    const keys = [c.req.query('a') ?? '', c.req.query('b') ?? ''];
+    const [a, b] = await Promise.all(keys.map((key) => folder.lookUp(key)));
+    if (a === undefined || b === undefined) return c.text('There is no such run.\n', 404);
+    return c.json(compareLogs(a.log, b.log));
+  });
+  app.notFound((c) => c.text('There is nothing here.\n', 404));
+  app.onError((_, c) => c.text('This could not be answered.\n', 500));
+  return app;
+}
+
+/** The same function, but a second call does nothing. */
+function once(end: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) end();
+    done = true;
+  };
+}
+
+function listening(app: Hono, host: string, port: number): Promise<ServerType> {
+  return new Promise((resolve, reject) => {
+    const server = serve({ fetch: app.fetch, hostname: host, port }, () => {
+      server.off('error', failed);
+      resolve(server);
+    });
+    const failed = (cause: NodeJS.ErrnoException) => reject(listenError(host, port, cause));
+    server.once('error', failed);
+    server.maxConnections = mostConnections;
+  });
+}
+
+function listenError(host: string, port: number, cause: NodeJS.ErrnoException): WeftError {
+  if (cause.code === 'EADDRINUSE') {
+    return new WeftError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
+      hint: 'Choose another with --port, or leave it out: a free one is found.',
+      cause,
+    });
+  }
+  return new WeftError('BAD_USAGE', `cannot listen on ${host} port ${port}: ${cause.message}`, {
+    hint: 'Name an address of this machine with --host, and a port that you may use with --port.',
+    cause,
+  });
+}
+
+/** Until every page that follows a run has its end, or time is up. */
+async function settled(
+  folder: RunFolder,
+  followers: { readonly count: number },
+  graceMs: number,
+): Promise<void> {
+  const end = Date.now() + graceMs;
+  await folder.refresh();
+  while (followers.count > 0 && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function ended(server: ServerType): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    if ('closeAllConnections' in server) server.closeAllConnections();
+  });
+}

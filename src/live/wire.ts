@@ -1,0 +1,54 @@
+import type { ComparisonParts } from '../results/formats/comparison.js';
+import type { Outcome, Row, RunFooter, RunHeader } from '../results/schema.js';
+
+/** What the server says to the page. Types only: both sides share them, and browsers get nothing of it. */
+
+export type RunState = Outcome | 'running' | 'unreadable';
+
+/** The best row of a run: what a list shows of it. */
+export interface Headline {
+  readonly gbps?: number;
+  readonly mops?: number;
+  readonly column: string;
+  readonly bytes: number | null;
+}
+
+/** A run as the list shows it. */
+export interface RunSummary {
+  /** Names the run in addresses: its file's name without the ending. */
+  readonly key: string;
+  readonly state: RunState;
+  readonly problem?: string;
+  readonly header?: Omit<RunHeader, 'settings'>;
+  readonly endedAt?: string;
+  readonly rows: number;
+  readonly headline?: Headline;
+  readonly modifiedAt: string;
+}
+
+/** Of an event `runs`. */
+export interface Listing {
+  readonly folder: string;
+  readonly problem?: string | undefined;
+  readonly runs: readonly RunSummary[];
+}
+
+export type WireLine =
+  | ({ line: 'header' } & RunHeader)
+  | ({ line: 'row' } & Row)
+  | ({ line: 'footer' } & RunFooter);
+
+/** Of an event `lines`: consecutive lines of the run's file, null for what the page has no use for. */
+export interface Lines {
+  readonly from: number;
+  readonly lines: readonly (WireLine | null)[];
+}
+
+/** Of an event `end`. */
+export interface End {
+  readonly state: RunState;
+  readonly problem?: string | undefined;
+}
+
+/** Of `/api/compare`. */
+export type ComparisonAnswer = ComparisonParts | { readonly problem: string };

@@ -1,0 +1,47 @@
+/** A drawing as plain JSON: `hydrate` makes an ECharts option of `option`. */
+export interface Chart {
+  /** Names it on command lines and in addresses; unique among the charts of one call. */
+  readonly id: string;
+  readonly kind: ChartKind;
+  readonly benchmark: string;
+  readonly title: string;
+  /** What is drawn and how to read it. */
+  readonly caption: string;
+  /** What a reader who does not see the drawing should know: its finding. */
+  readonly summary: string;
+  readonly heightPx: number;
+  readonly option: ChartOption;
+}
+
+export const chartKinds = [
+  'bandwidth',
+  'latency',
+  'busbw',
+  'line',
+  'of-bound',
+  'configurations',
+  'nodes',
+  'buffers',
+  'buffers-time',
+  'proxy',
+  'grid',
+  'mops',
+  'pairs',
+  'pair-times',
+  'rails',
+  'peers',
+  'ranks',
+  'spread',
+  'distribution',
+] as const;
+export type ChartKind = (typeof chartKinds)[number];
+
+export type ChartOption = Readonly<Record<string, unknown>>;
+
+/** What each kind of chart is made from: the runs of one benchmark. */
+export type ChartParts = Omit<Chart, 'id' | 'benchmark' | 'kind'>;
+
+export const plotHeightPx = 380;
+
+/** Enough for any screen, and a third of the bytes of full precision. */
+export const rounded = (value: number): number => Number(value.toPrecision(5));

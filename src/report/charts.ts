@@ -1,0 +1,169 @@
+import type { Row, Run } from '../results/schema.js';
+import type { Chart, ChartKind, ChartParts } from './chart.js';
+import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
+import {
+  byBuffers,
+  byGrid,
+  byNodes,
+  configurations,
+  messageRates,
+  proxyShare,
+} from './charts/of-benchmarks.js';
+import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
+import { peerBars, rankBars } from './charts/parts.js';
+import { distribution, spreadBoxes } from './charts/samples.js';
+import { groupBy } from './group.js';
+import { columnOrder, type Line, linesOf } from './lines.js';
+
+/**
+ * Every chart that these runs can fill, in the order a reader wants them. Runs of the same benchmark share charts
+ * and are told apart in them; ids begin with the benchmark where there are several. Pure: the same runs give the
+ * same charts.
+ */
+export function chartsOf(runs: readonly Run[]): Chart[] {
+  const groups = groupBy(runs, (run) => run.benchmark);
+  const order = columnOrder(runs);
+  return [...groups].flatMap(([benchmark, group]) => {
+    const prefix = groups.size > 1 ? `${idOf(benchmark)}-` : '';
+    return chartsOfBenchmark(group, order).map(
+      ([kind, parts]): Chart => ({ ...parts, id: `${prefix}${parts.id}`, kind, benchmark }),
+    );
+  });
+}
+
+type Drawn = readonly [ChartKind, ChartParts & { id: string }];
+
+function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Drawn[] {
+  const lines = linesOf(runs, order);
+  const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
+    parts === undefined ? [] : [[kind, { ...parts, id: kind }]];
+  const many = (kind: ChartKind, list: readonly ChartParts[]): Drawn[] =>
+    list.map((parts, i) => [kind, { ...parts, id: i === 0 ? kind : `${kind}-${i + 1}` }]);
+  return [
+    ...one('bandwidth', bandwidthBySize(lines)),
+    ...one('latency', timeBySize(lines) ?? configurations(lines, 'time')),
+    ...one('busbw', busBandwidth(lines)),
+    ...one('line', lineShare(lines)),
+    ...one('of-bound', boundShare(lines)),
+    ...one('configurations', several(lines) ? configurations(lines, 'bandwidth') : undefined),
+    ...one('nodes', byNodes(lines)),
+    ...one('buffers', byBuffers(lines, 'bandwidth')),
+    ...one('buffers-time', byBuffers(lines, 'time')),
+    ...one('proxy', proxyShare(lines)),
+    ...one('grid', byGrid(lines)),
+    ...one('mops', messageRates(lines)),
+    ...many(
+      'pairs',
+      runs.flatMap((run) => pairMaps(run, pairBandwidth)),
+    ),
+    ...many(
+      'pair-times',
+      runs.flatMap((run) => pairMaps(run, pairTime)),
+    ),
+    ...many(
+      'rails',
+      runs.flatMap((run) => railBars(run) ?? []),
+    ),
+    ...one('peers', peerBars(lines)),
+    ...one('ranks', rankBars(lines)),
+    ...one('spread', spreadBoxes(lines)),
+    ...one('distribution', distribution(lines)),
+  ];
+}
+
+/** Whether bars beside each other say more than a line over the size. */
+function several(lines: readonly Line[]): boolean {
+  const sizes = new Set(lines.flatMap(({ rows }) => rows.map((row) => row.bytes)));
+  return sizes.size === 1 || new Set(lines.map((line) => line.column)).size > 1;
+}
+
+const idOf = (benchmark: string): string =>
+  benchmark
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'run';
+
+const perPeerOnly = (lines: readonly Line[]): boolean =>
+  lines.some(({ rows }) => rows.some(({ gbps, lineGbps }) => !same(gbps, lineGbps)));
+
+const same = (a: number | null, b: number | null): boolean =>
+  a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-6 * Math.abs(b));
+
+/** Bands are where nine of ten iterations lie. */
+const bandCaption = 'Means; the bands hold nine of ten iterations.';
+
+function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
+  const perPeer = perPeerOnly(lines);
+  const rates = lineRates(lines);
+  const most = Math.max(0, ...lines.flatMap(({ rows }) => rows.map((row) => row.gbps ?? 0)));
+  // A line rate far above would flatten the lines that matter, and no single peer gets it in an all-to-all.
+  const near = perPeer ? [] : rates.filter((rate) => rate <= 2.5 * most);
+  return chartBySize(lines, {
+    title: perPeer ? 'Bandwidth per peer by size' : 'Bandwidth by size',
+    caption: bandCaption,
+    sizeName: 'size per peer',
+    measure: bandwidth,
+    levels: near.map((rate) => ({
+      value: rate,
+      text: `line rate ${Number(rate.toPrecision(4))} Gbps`,
+    })),
+  });
+}
+
+/** Of the channels that configurations may use, as their rows imply. */
+function lineRates(lines: readonly Line[]): number[] {
+  const rates = lines.flatMap(({ rows }) =>
+    rows.flatMap(({ gbps, busbwPercent }: Row) =>
+      gbps === null || !busbwPercent ? [] : [Number(((gbps / busbwPercent) * 100).toPrecision(6))],
+    ),
+  );
+  return [...new Set(rates)].sort((a, b) => a - b).slice(0, 3);
+}
+
+function timeBySize(lines: readonly Line[]): ChartParts | undefined {
+  const roundTrip = lines.some(({ rows }) =>
+    rows.some((row) => row.halfRoundTripNanoseconds !== undefined),
+  );
+  return chartBySize(lines, {
+    title: roundTrip ? 'Round-trip time by size' : 'Latency by size',
+    caption: bandCaption,
+    sizeName: 'size per peer',
+    measure: roundTrip
+      ? { ...latency, axis: { ...latency.axis, name: 'there and back' } }
+      : latency,
+  });
+}
+
+const busBandwidth = (lines: readonly Line[]): ChartParts | undefined =>
+  chartBySize(lines, {
+    title: 'BusBW by size',
+    caption: 'Bandwidth over the rate of the channels that a configuration may use.',
+    sizeName: 'size per peer',
+    measure: percent('BusBW', (row) => row.busbwPercent),
+  });
+
+/** What one rank put on the wire, where that is not the figure itself. */
+function lineShare(lines: readonly Line[]): ChartParts | undefined {
+  if (!perPeerOnly(lines)) return undefined;
+  const rated = lines.some(({ rows }) => rows.some((row) => row.linePercent !== null));
+  return chartBySize(lines, {
+    title: rated ? 'Share of the line by size' : 'What one rank sends by size',
+    caption: rated
+      ? 'What one rank sends to all its peers, over the rate of its channels.'
+      : 'What one rank sends to all its peers together. No line rate is known to hold it against.',
+    sizeName: 'size per peer',
+    measure: rated
+      ? percent('of the line', (row) => row.linePercent)
+      : { axis: { name: 'sent by one rank', text: 'gbps' }, value: (row) => row.lineGbps },
+  });
+}
+
+const boundShare = (lines: readonly Line[]): ChartParts | undefined =>
+  chartBySize(lines, {
+    title: 'Share of the possible by size',
+    caption:
+      'The best time that bytes and line rates allow this plan, over the time it took. Rows marked burst may exceed 100 %.',
+    sizeName: 'size per peer',
+    measure: percent('of the bound', (row) => row.ofBoundPercent),
+    levels: [{ value: 100, text: 'bound' }],
+  });

@@ -1,0 +1,185 @@
+import type { Row } from '../../results/schema.js';
+import type { ChartParts } from '../chart.js';
+import { groupBy } from '../group.js';
+import { bytesText } from '../hydrate.js';
+import { commonBytes, type Line, rowAt, shapeOf } from '../lines.js';
+import { middle90 } from '../spread.js';
+import { barChart } from './bars.js';
+import { bandwidth, chartBySize, latency, type Measure } from './by-size.js';
+import { scalingChart } from './scaling.js';
+
+/**
+ * All configurations beside each other at the largest size that most have; undefined where lines over the size say
+ * the same: one configuration at several sizes.
+ */
+export function configurations(
+  lines: readonly Line[],
+  what: 'bandwidth' | 'time',
+): ChartParts | undefined {
+  const bytes = commonBytes(lines);
+  if (bytes === undefined) return undefined;
+  const columns = [...new Set(lines.map((line) => line.column))];
+  const { axis, value, range } = what === 'time' ? latency : bandwidth;
+  return barChart({
+    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${bytesText(bytes)}`,
+    caption: 'Means at the largest size that most configurations have.',
+    places: columns,
+    axis,
+    bars: [...groupBy(lines, (line) => line.run).values()].map((group, i, all) => {
+      const byColumn = new Map(group.map((line) => [line.column, line]));
+      const rows = columns.map((column) => rowIn(byColumn.get(column), bytes));
+      return {
+        name: group[0]!.runName || axis.name,
+        color: i,
+        // A single run: each configuration in the colour that its lines have.
+        ...(all.length === 1 && { colors: columns.map((column) => byColumn.get(column)!.color) }),
+        values: rows.map((row) => (row && value(row)) ?? null),
+        ranges: rows.map((row) => row && range!(row)),
+      };
+    }),
+  });
+}
+
+const rowIn = (line: Line | undefined, bytes: number): Row | undefined =>
+  line && rowAt(line, bytes);
+
+/** One run per number of hosts, or of ranks where all have the same hosts. */
+export function byNodes(lines: readonly Line[]): ChartParts | undefined {
+  const hosts = new Set(lines.map(({ run }) => run.world.hosts.length));
+  const [noun, x] =
+    hosts.size > 1
+      ? ['hosts', ({ run }: Line) => run.world.hosts.length]
+      : (['ranks', ({ run }: Line) => run.world.ranks] as const);
+  return scalingChart(lines, {
+    title: (size) => `Bandwidth by number of ${noun}, ${size}`,
+    caption: `One run per number of ${noun}. In an all-to-all the figure is per peer, so it halves where peers double and the line is full.`,
+    xName: noun,
+    x,
+    measure: bandwidth,
+  });
+}
+
+const buffersOf = ({ run, column }: Line): number => {
+  if (typeof run.settings.buffers === 'number') return run.settings.buffers;
+  return column.startsWith('RoundRobin') ? Math.max(1, run.world.ranks - 1) : 1;
+};
+
+/** Round-robin against split: how both fare with more independent buffers in flight. */
+export function byBuffers(
+  lines: readonly Line[],
+  what: 'bandwidth' | 'time',
+): ChartParts | undefined {
+  if (!lines.some(({ run }) => typeof run.settings.buffers === 'number')) return undefined;
+  const measure: Measure = what === 'time' ? latency : bandwidth;
+  const chart = {
+    caption:
+      'Round-robin gives each buffer a channel of its own; split (Multi) cuts every buffer over all channels.',
+    xName: 'independent buffers in flight',
+    x: buffersOf,
+    measure,
+  };
+  const title = what === 'time' ? 'Time' : 'Bandwidth';
+  const scaled = scalingChart(lines, {
+    ...chart,
+    title: (size) => `Round-robin against split: ${title.toLowerCase()} by buffers, ${size}`,
+  });
+  if (scaled !== undefined) return scaled;
+  const buffers = buffersOf(lines[0]!);
+  return chartBySize(lines, {
+    title: `Round-robin against split: ${title.toLowerCase()} with ${buffers} buffers`,
+    caption: chart.caption,
+    sizeName: 'size of a buffer',
+    measure,
+  });
+}
+
+const proxied = /^(.*?)(Blocking|NBI)$/;
+
+/** What asking from a GPU through a proxy costs, against the same transfer begun by the CPU. */
+export function proxyShare(lines: readonly Line[]): ChartParts | undefined {
+  const baselines = new Map(lines.map((line) => [`${line.runName}/${line.column}`, line]));
+  const asked = lines.flatMap((line) => {
+    const [, base] = proxied.exec(line.column) ?? [];
+    const baseline = base === undefined ? undefined : baselines.get(`${line.runName}/${base}`);
+    return baseline === undefined ? [] : [{ line, baseline }];
+  });
+  const shares = new Map<Row, number>();
+  for (const { line, baseline } of asked) {
+    for (const row of line.rows) {
+      const before = rowAt(baseline, row.bytes!)?.gbps;
+      if (before && row.gbps !== null) shares.set(row, (row.gbps / before) * 100);
+    }
+  }
+  return chartBySize(
+    asked.map(({ line }) => line),
+    {
+      title: 'Blocking against NBI, as a share of CPU-initiated',
+      caption:
+        'Blocking waits (quiet) after every request, NBI once after many. 100 % is the same transfer begun by the CPU.',
+      sizeName: 'size of a write',
+      measure: {
+        axis: { name: 'of CPU-initiated', text: 'percent' },
+        value: (row) => shares.get(row),
+      },
+      levels: [{ value: 100, text: 'CPU-initiated' }],
+    },
+  );
+}
+
+/** A kernel's bandwidth over its number of blocks, at one size. */
+export function byGrid(lines: readonly Line[]): ChartParts | undefined {
+  const shaped = lines.filter((line) => line.rows[0]?.labels.grid !== undefined);
+  const blockOf = ({ rows }: Line) => rows[0]!.labels.block;
+  return scalingChart(
+    shaped,
+    {
+      title: (size) => `Bandwidth by grid, ${size}`,
+      caption:
+        'One kernel with more and more blocks (grid), a line per number of threads in a block.',
+      xName: 'blocks in the grid',
+      x: (line) => line.rows[0]!.labels.grid,
+      measure: bandwidth,
+    },
+    (line) => {
+      const column = line.column.replace(shapeOf(line.rows[0]!.labels), '').trim();
+      const block = blockOf(line) === undefined ? column : `${column}, ${blockOf(line)} threads`;
+      return line.runName === '' ? block : `${block} · ${line.runName}`;
+    },
+  );
+}
+
+/** Messages per second, where rows count them. */
+export function messageRates(lines: readonly Line[]): ChartParts | undefined {
+  const counted = lines.filter((line) => line.rows.some((row) => row.mops !== undefined));
+  const sizes = new Set(counted.flatMap((line) => line.rows.map((row) => row.bytes)));
+  const title = 'Messages per second';
+  if (sizes.size > 1) {
+    return chartBySize(counted, {
+      title,
+      caption: 'Millions of messages that the consumer took out in a second.',
+      sizeName: 'size of a message',
+      measure: { axis: { name: 'rate', text: 'mops' }, value: (row) => row.mops },
+    });
+  }
+  return barChart({
+    title,
+    caption: 'Millions of messages that the consumer took out in a second.',
+    places: counted.map((line) => line.name),
+    axis: { name: 'rate', text: 'mops' },
+    bars: [
+      {
+        name: 'rate',
+        color: 0,
+        values: counted.map((line) => line.rows.at(-1)!.mops ?? null),
+        ranges: counted.map(({ rows }) => ratesRange(rows.at(-1)!)),
+      },
+    ],
+  });
+}
+
+function ratesRange(row: Row): readonly [number, number] | undefined {
+  const times = middle90(row);
+  if (times === undefined || row.mops === undefined) return undefined;
+  const at = (time: number) => (row.mops! * row.nanoseconds!.mean) / time;
+  return [at(times[1]), at(times[0])];
+}

@@ -1,0 +1,202 @@
+import { railColumn } from '../../results/diagnosis/cells.js';
+import type { Row, Run } from '../../results/schema.js';
+import { fontFamily, framed, places } from '../axes.js';
+import { type ChartParts, rounded } from '../chart.js';
+import { groupBy } from '../group.js';
+import { bytesText, texts } from '../hydrate.js';
+import { barChart } from './bars.js';
+
+interface Pair {
+  readonly from: number;
+  readonly to: number;
+  readonly row: Row;
+}
+
+interface PairMap {
+  readonly bytes: number;
+  readonly column: string;
+  readonly rail: string;
+  readonly pairs: readonly Pair[];
+}
+
+/** The pair rows of a run by column and rail, each at its largest measured size. */
+function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
+  const rows = run.rows.filter((row) => {
+    const { from, to } = row.labels;
+    return row.kind === 'pair' && row.bytes !== null && from !== undefined && to !== undefined;
+  });
+  const groups = groupBy(rows, ({ column, labels }) => JSON.stringify([column, labels.rail ?? '']));
+  return [...groups.values()].flatMap((group) => {
+    const measured = group.filter((row) => row.nanoseconds !== null && wanted(row));
+    if (measured.length === 0) return [];
+    const bytes = Math.max(...measured.map((row) => row.bytes!));
+    const { column, labels } = measured[0]!;
+    const pairs = group
+      .filter((row) => row.bytes === bytes)
+      .map((row) => ({ from: row.labels.from!, to: row.labels.to!, row }));
+    return [{ bytes, column, rail: labels.rail ?? '', pairs }];
+  });
+}
+
+/** Round trips are there for their time; everything else is there for its rate. */
+const isTrip = (row: Row): boolean =>
+  row.halfRoundTripNanoseconds !== undefined || row.gbps === null;
+/** A round on each rail alone is no matrix: `railBars` shows it. */
+const isRate = (row: Row): boolean => !isTrip(row) && row.column !== railColumn;
+
+export interface PairFigure {
+  readonly title: string;
+  readonly text: 'gbps' | 'ns';
+  readonly wanted: (row: Row) => boolean;
+  readonly value: (row: Row) => number | null | undefined;
+}
+
+export const pairBandwidth: PairFigure = {
+  title: 'Bandwidth of every pair',
+  text: 'gbps',
+  wanted: isRate,
+  value: (row) => row.gbps,
+};
+
+export const pairTime: PairFigure = {
+  title: 'Latency of every pair',
+  text: 'ns',
+  wanted: isTrip,
+  value: (row) => row.halfRoundTripNanoseconds ?? row.nanoseconds?.mean,
+};
+
+const mapCaption =
+  'Each cell is one pair: its row sends, its column receives. Crossed cells have no result.';
+const cellsWithText = 12;
+const mostCellsPx = 640;
+
+/** A heat map per rail, and per column where a run has several. */
+export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
+  const maps = mapsOf(run, figure.wanted);
+  const columns = new Set(maps.map(({ column }) => column));
+  return maps.flatMap(({ bytes, column, rail, pairs }) => {
+    const map = heatMap(pairs, figure);
+    if (map === undefined) return [];
+    const where = [bytesText(bytes), columns.size > 1 ? column : '', rail];
+    return [{ ...map, title: [figure.title, ...where.filter(Boolean)].join(', ') }];
+  });
+}
+
+function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undefined {
+  const valued = pairs.flatMap((pair) => {
+    const value = figure.value(pair.row);
+    return value == null ? [] : [{ ...pair, value: rounded(value) }];
+  });
+  if (valued.length === 0) return undefined;
+  const ranks = [...new Set(pairs.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
+  const place = new Map(ranks.map((rank, i) => [rank, i]));
+  const at = ({ from, to }: Pair) => [place.get(to)!, place.get(from)!];
+  const have = new Set(valued.map(({ row }) => row));
+  const values = valued.map(({ value }) => value);
+  const sizePx = Math.min(mostCellsPx, Math.max(260, ranks.length * 46));
+  return {
+    title: figure.title,
+    caption: mapCaption,
+    summary: extremes(valued, figure),
+    heightPx: sizePx + 150,
+    option: mapOption({
+      names: ranks.map((rank) => String(rank)),
+      figure,
+      cells: valued.map((pair) => [...at(pair), pair.value]),
+      missing: pairs.filter(({ row }) => !have.has(row)).map(at),
+      extent: [Math.min(...values), Math.max(...values)],
+    }),
+  };
+}
+
+interface MapParts {
+  readonly names: readonly string[];
+  readonly figure: PairFigure;
+  readonly cells: readonly number[][];
+  readonly missing: readonly number[][];
+  readonly extent: readonly [number, number];
+}
+
+function mapOption({ names, figure, cells, missing, extent }: MapParts) {
+  const shownText = names.length <= cellsWithText;
+  const [low, high] = extent;
+  // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
+  const floor = Math.min(low, high * 0.9);
+  return framed({
+    tooltip: `cell ${figure.text}`,
+    trigger: 'item',
+    x: { ...places(names, 'to rank'), splitArea: { show: false } },
+    y: { ...places(names), inverse: true },
+    yName: 'from rank',
+    series: [
+      {
+        type: 'heatmap',
+        data: cells,
+        label: {
+          show: shownText,
+          fontSize: 11,
+          formatter: `@value ${figure.text === 'gbps' ? 'number' : figure.text} 2`,
+        },
+        itemStyle: { borderColor: '@paper', borderWidth: 1 },
+        emphasis: { itemStyle: { borderColor: '@text', borderWidth: 2 } },
+      },
+      {
+        type: 'scatter',
+        symbol: 'path://M0,0L10,10M10,0L0,10',
+        symbolSize: 12,
+        itemStyle: { color: '@warn', borderColor: '@warn', borderWidth: 1.5 },
+        data: missing,
+      },
+    ],
+    more: {
+      grid: { left: 12, right: 24, top: 34, bottom: 92, outerBoundsMode: 'same' },
+      visualMap: {
+        type: 'continuous',
+        seriesIndex: 0,
+        dimension: 2,
+        min: rounded(floor),
+        max: rounded(high),
+        calculable: false,
+        orient: 'horizontal',
+        left: 'center',
+        bottom: 6,
+        itemWidth: 14,
+        itemHeight: 260,
+        text: [texts[figure.text]!(high), texts[figure.text]!(floor)],
+        textStyle: { color: '@muted', fontFamily },
+        inRange: { color: [0, 1, 2, 3, 4, 5, 6].map((i) => `@heat${i}`) },
+      },
+    },
+  });
+}
+
+function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFigure): string {
+  const sorted = pairs.toSorted((a, b) => a.value - b.value);
+  const [low, high] = [sorted[0]!, sorted.at(-1)!];
+  const write = texts[text]!;
+  const name = ({ from, to }: Pair) => `rank ${from} to rank ${to}`;
+  if (low === high) return `${name(low)}: ${write(low.value)}`;
+  return `highest ${name(high)} with ${write(high.value)}, lowest ${name(low)} with ${write(low.value)}`;
+}
+
+/** What each rail carried, over all pairs. */
+export function railBars(run: Run): ChartParts | undefined {
+  const maps = mapsOf(run, (row) => !isTrip(row)).filter(({ rail }) => rail !== '');
+  if (maps.length === 0) return undefined;
+  const rates = maps.map(({ pairs }) => pairs.flatMap(({ row }) => row.gbps ?? []));
+  const mean = (list: readonly number[]) => list.reduce((sum, rate) => sum + rate, 0) / list.length;
+  return barChart({
+    title: `Bandwidth by rail, ${bytesText(maps[0]!.bytes)}`,
+    caption: 'The mean over the pairs that a rail joins; hover for the slowest and the fastest.',
+    places: maps.map(({ rail }) => rail),
+    axis: { name: 'bandwidth', text: 'gbps' },
+    bars: [
+      {
+        name: 'mean over pairs',
+        color: 0,
+        values: rates.map(mean),
+        ranges: rates.map((list) => [Math.min(...list), Math.max(...list)] as const),
+      },
+    ],
+  });
+}

@@ -1,0 +1,124 @@
+import type { Row } from '../../results/schema.js';
+import { across, framed, places, strokeOf, upright } from '../axes.js';
+import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
+import { bytesText, nanosecondsText, texts } from '../hydrate.js';
+import { commonBytes, type Line, rowAt } from '../lines.js';
+import { fewestSamples, quantiles } from '../spread.js';
+import { decadeTicks } from '../ticks.js';
+
+const boxShares = [0.01, 0.25, 0.5, 0.75, 0.99];
+/** More boxes than this are too thin to read; the table has them all. */
+const mostBoxes = 240;
+
+const enough = (row: Row | undefined): row is Row =>
+  row !== undefined && row.samples.length >= fewestSamples;
+
+/** Every row's samples against their own median, so that all sizes share one scale. */
+export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
+  const sampled = lines.filter((line) => line.rows.some(enough));
+  const sizes = [...new Set(sampled.flatMap((line) => line.rows.map((row) => row.bytes!)))];
+  sizes.sort((a, b) => a - b);
+  if (sampled.length === 0 || sizes.length * sampled.length > mostBoxes) return undefined;
+  const boxes = sampled.map((line) => sizes.map((bytes) => boxOf(rowAt(line, bytes))));
+  const all = boxes.flat().flatMap((box) => box ?? []);
+  return {
+    title: 'Spread of the samples',
+    caption:
+      'Each box holds the middle half of a row’s samples and its whiskers the 1st to 99th of 100, all divided by the row’s median: a flat box is a steady row.',
+    summary: `the samples lie between ${texts.ratio!(Math.min(...all))} and ${texts.ratio!(Math.max(...all))} of their row's median`,
+    heightPx: plotHeightPx,
+    option: framed({
+      tooltip: 'box',
+      trigger: 'item',
+      legend: sampled.map((line) => line.name),
+      x: places(
+        sizes.map((bytes) => bytesText(bytes)),
+        'size per peer',
+      ),
+      y: { ...upright({ name: 'time', text: 'ratio' }), ...around(all) },
+      yName: 'time ÷ median of its row',
+      series: sampled.map((line, i) => ({
+        type: 'boxplot',
+        name: line.name,
+        itemStyle: { color: `@paper`, borderColor: `@series${line.color}`, borderWidth: 1.5 },
+        // The legend would show the paper's colour otherwise.
+        color: `@series${line.color}`,
+        boxWidth: [4, 26],
+        data: boxes[i]!.map((box) => box ?? []),
+      })),
+    }),
+  };
+}
+
+const mostIntervals = 6;
+
+/** The values' range, out to the next whole step. */
+function around(values: readonly number[]) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find(
+    (each) => (high - low) / each <= mostIntervals - 1,
+  );
+  const interval = step ?? (high - low) / mostIntervals;
+  const whole = (value: number) => rounded(value * interval);
+  return {
+    interval,
+    min: whole(Math.floor(low / interval)),
+    max: whole(Math.ceil(high / interval)),
+  };
+}
+
+function boxOf(row: Row | undefined): number[] | undefined {
+  if (!enough(row)) return undefined;
+  const values = quantiles(row, boxShares);
+  return values.map((value) => rounded(value / values[2]!));
+}
+
+/** How many points a curve is drawn with, however many samples there were. */
+const curvePoints = 60;
+
+/** The share of iterations that were done by a time, at one size. */
+export function distribution(lines: readonly Line[]): ChartParts | undefined {
+  const bytes = commonBytes(lines);
+  if (bytes === undefined) return undefined;
+  const drawn = lines.flatMap((line) => {
+    const row = rowAt(line, bytes);
+    return enough(row) ? [{ line, row }] : [];
+  });
+  if (drawn.length === 0) return undefined;
+  const curves = drawn.map(({ row }) => curveOf(row));
+  const times = curves.flatMap((curve) => curve.map(([time]) => time!));
+  return {
+    title: `Distribution of the samples, ${bytesText(bytes)}`,
+    caption:
+      'The share of samples that took no longer than a time. A steep curve is steady; a long foot to the right is a tail.',
+    summary: drawn
+      .map(({ line, row: { nanoseconds } }) => {
+        return `${line.name} half within ${nanosecondsText(nanoseconds!.p50)}, 99 of 100 within ${nanosecondsText(nanoseconds!.p99)}`;
+      })
+      .join('; '),
+    heightPx: plotHeightPx,
+    option: framed({
+      tooltip: 'share ns percent',
+      trigger: 'item',
+      legend: drawn.map(({ line }) => line.name),
+      x: across({ name: 'time of an iteration', text: 'ns', ticks: decadeTicks(times) }),
+      y: upright({ name: 'share of samples', text: 'percent', max: 100 }),
+      yName: 'share of samples',
+      series: drawn.map(({ line }, i) => ({
+        type: 'line',
+        step: 'end',
+        name: line.name,
+        ...strokeOf(line),
+        symbol: 'circle',
+        symbolSize: 4,
+        data: curves[i],
+      })),
+    }),
+  };
+}
+
+function curveOf(row: Row): number[][] {
+  const steps = Math.min(curvePoints, row.samples.length);
+  const shares = Array.from({ length: steps }, (_, i) => (i + 1) / steps);
+  return quantiles(row, shares).map((time, i) => [rounded(time), rounded(shares[i]! * 100)]);
+}

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { describeRun } from '../results/formats/notes.js';
+import type { Run } from '../results/schema.js';
+import { type Answer, answerOf } from './answer.js';
+import type { Chart, ChartKind } from './chart.js';
+import { chartsOf } from './charts.js';
+import { comparisonOf } from './comparison.js';
+import { escapeMarkup, jsonInScript } from './escape.js';
+import { groupBy } from './group.js';
+import { machineOf, measuredText, settingsOf } from './measured.js';
+import { chartLibrary, pageScript, pageStyle } from './page-parts.js';
+import { comparisonTable, gridTable, rowTable } from './tables.js';
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Topics in the order a reader asks for them. */
+const topics: readonly { id: string; title: string; kinds: readonly ChartKind[] }[] = [
+  { id: 'speed', title: 'Bandwidth and latency', kinds: ['bandwidth', 'latency', 'mops'] },
+  { id: 'line', title: 'Against the line and the possible', kinds: ['busbw', 'line', 'of-bound'] },
+  {
+    id: 'configurations',
+    title: 'Configurations and scale',
+    kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'grid'],
+  },
+  { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
+  { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
+  { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
+];
+
+/** More rows than this are folded away until asked for, or printed. */
+const unfoldedRows = 60;
+
+/** One self-contained page about these runs: it needs no network and runs no script but its own. */
+export function renderReport(runs: readonly Run[]): string {
+  const charts = chartsOf(runs);
+  const answer = answerOf(runs);
+  const sections = [
+    ...chartSections(charts),
+    ...comparisons(runs),
+    tables(runs),
+    howMeasured(runs),
+    machines(runs),
+  ];
+  const library = chartLibrary();
+  const script = pageScript();
+  const style = pageStyle();
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashOf(library)} ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    '<link rel="icon" href="data:,">',
+    `<title>${escapeMarkup(titleOf(runs))}</title>`,
+    `<style>${style}</style>`,
+    '</head>',
+    '<body>',
+    '<header class="bar"><span class="brand">Weft <span>report</span></span><button type="button" id="theme">Dark</button></header>',
+    '<main>',
+    answerSection(answer, runs, sections),
+    ...sections.map(sectionHtml),
+    '</main>',
+    `<footer>Made by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
+    `<script type="application/json" id="charts">${jsonInScript(charts)}</script>`,
+    `<script>${library}</script>`,
+    `<script type="module">${script}</script>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+const hashOf = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const titleOf = (runs: readonly Run[]): string =>
+  `Weft: ${[...new Set(runs.map((run) => run.benchmark))].join(', ')}`;
+
+const sectionHtml = ({ id, title, body }: Section): string =>
+  `<section id="${id}" aria-labelledby="${id}-title">\n<h2 id="${id}-title">${escapeMarkup(title)}</h2>\n${body}\n</section>`;
+
+function answerSection(answer: Answer, runs: readonly Run[], sections: readonly Section[]): string {
+  const points = answer.points.map(
+    ({ kind, text }) => `<li class="${kind}">${escapeMarkup(text)}</li>`,
+  );
+  const links = sections.map(
+    ({ id, title }) => `<li><a href="#${id}">${escapeMarkup(title)}</a></li>`,
+  );
+  return [
+    '<section class="answer" aria-label="The answer">',
+    `<h1>${escapeMarkup(answer.headline)}</h1>`,
+    ...(answer.lead === '' ? [] : [`<p class="lead">${escapeMarkup(answer.lead)}</p>`]),
+    ...runs.map((run) => `<p class="subject">${escapeMarkup(describeRun(run))}</p>`),
+    `<ul class="points">${points.join('\n')}</ul>`,
+    '<noscript><p>The charts need JavaScript; the tables below hold every number.</p></noscript>',
+    `<nav aria-label="Sections"><ul>${links.join('')}</ul></nav>`,
+    '</section>',
+  ].join('\n');
+}
+
+function chartSections(charts: readonly Chart[]): Section[] {
+  const several = new Set(charts.map((chart) => chart.benchmark)).size > 1;
+  return topics.flatMap(({ id, title, kinds }) => {
+    const chosen = charts.filter((chart) => kinds.includes(chart.kind));
+    if (chosen.length === 0) return [];
+    const figures = chosen.map((chart) => figureHtml(chart, several));
+    return [{ id, title, body: `<div class="charts">${figures.join('\n')}</div>` }];
+  });
+}
+
+function figureHtml(chart: Chart, named: boolean): string {
+  const title = escapeMarkup(named ? `${chart.benchmark}: ${chart.title}` : chart.title);
+  const place = `<div class="place" data-chart="${escapeMarkup(chart.id)}" role="group" aria-label="${title}. ${escapeMarkup(chart.summary)}"></div>`;
+  return `<figure><figcaption><h3>${title}</h3><p>${escapeMarkup(chart.caption)}</p></figcaption>${place}</figure>`;
+}
+
+/** Runs of the same benchmark, side by side. */
+function comparisons(runs: readonly Run[]): Section[] {
+  const groups = groupBy(runs, (run) => run.benchmark);
+  const compared = [...groups]
+    .filter(([, group]) => group.length > 1)
+    .map(([benchmark, group]) => comparisonTable(benchmark, comparisonOf(group)))
+    .filter((table) => table !== '');
+  if (compared.length === 0) return [];
+  const note =
+    '<p class="subject">Rates are against the first run. “Not clear” means that the difference is not above 25 %, which single runs show by themselves, or that the intervals which hold the true means 95 times in 100 overlap. To judge smaller differences measure with --repeats and use weft compare.</p>';
+  return [{ id: 'comparison', title: 'Comparison', body: note + compared.map(card).join('\n') }];
+}
+
+const card = (body: string): string => `<div class="card">${body}</div>`;
+
+function tables(runs: readonly Run[]): Section {
+  const body = runs.map((run) => {
+    if (run.rows.length === 0) return card(`<p>${escapeMarkup(run.id)} has no rows.</p>`);
+    const open = run.rows.length <= unfoldedRows ? ' open' : '';
+    const every = `<details${open}><summary>Every row (${run.rows.length})</summary>${rowTable(run)}</details>`;
+    return card(gridTable(run) + every);
+  });
+  return { id: 'tables', title: 'Tables', body: body.join('\n') };
+}
+
+function howMeasured(runs: readonly Run[]): Section {
+  const paragraphs = measuredText(runs).map((text) => `<p>${escapeMarkup(text)}</p>`);
+  const settings = runs.map((run) => {
+    const name = runs.length > 1 ? `Settings of ${run.id}` : 'Settings';
+    return `<details open><summary>${escapeMarkup(name)}</summary>${factsHtml(settingsOf(run))}</details>`;
+  });
+  return {
+    id: 'measured',
+    title: 'How it was measured',
+    body: `<div class="card measured">${[...paragraphs, ...settings].join('\n')}</div>`,
+  };
+}
+
+function machines(runs: readonly Run[]): Section {
+  const body = runs.map((run) =>
+    card(`<h3>${escapeMarkup(run.id)}</h3>${factsHtml(machineOf(run))}`),
+  );
+  return { id: 'machine', title: 'The machine', body: body.join('\n') };
+}
+
+const factsHtml = (facts: readonly (readonly [string, string])[]): string =>
+  `<dl>${facts.map(([name, value]) => `<dt>${escapeMarkup(name)}</dt><dd>${escapeMarkup(value)}</dd>`).join('')}</dl>`;

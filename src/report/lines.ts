@@ -1,0 +1,113 @@
+import type { Row, Run } from '../results/schema.js';
+import { groupBy } from './group.js';
+import { runNames } from './run-names.js';
+
+/** One configuration of one run: what a line of a chart shows. */
+export interface Line {
+  readonly name: string;
+  /** The configuration without the run. */
+  readonly column: string;
+  readonly run: Run;
+  readonly runName: string;
+  /** Of the palette: the configuration's, or the run's where there is one configuration only. */
+  readonly color: number;
+  /** Which dash pattern: the run's. */
+  readonly dash: number;
+  /** Of measured rows with a size, smallest first. */
+  readonly rows: readonly Row[];
+}
+
+/** As many colours as a palette has. */
+const fewColumns = 8;
+
+/** The configurations of all runs, where they are few enough for a colour each; otherwise none. */
+export function columnOrder(runs: readonly Run[]): string[] {
+  const columns = new Set(runs.flatMap((run) => [...byConfiguration(run).keys()]));
+  return columns.size <= fewColumns ? [...columns] : [];
+}
+
+/**
+ * The lines of runs of one benchmark. A configuration keeps its colour in all their charts, and in those of other
+ * benchmarks where `order` names it.
+ */
+export function linesOf(runs: readonly Run[], order: readonly string[] = []): Line[] {
+  const names = runNames(runs);
+  const grouped = runs.map(byConfiguration);
+  const columns = [...new Set(grouped.flatMap((group) => [...group.keys()]))];
+  const colors = order.length > 0 ? order : columns;
+  return runs.flatMap((run, runIndex) =>
+    [...grouped[runIndex]!].map(([column, rows]) => {
+      const runName = names[runIndex]!;
+      return {
+        name: runName === '' ? column : `${column} · ${runName}`,
+        column,
+        run,
+        runName,
+        color: columns.length === 1 && runs.length > 1 ? runIndex : colors.indexOf(column),
+        dash: columns.length === 1 ? 0 : runIndex,
+        rows,
+      };
+    }),
+  );
+}
+
+function byConfiguration(run: Run): Map<string, Row[]> {
+  const measured = run.rows.filter(
+    (row) => row.kind !== 'pair' && row.bytes !== null && row.nanoseconds !== null,
+  );
+  const nameOf = configurationNames(measured);
+  const groups = groupBy(measured, nameOf);
+  return new Map([...groups].map(([name, group]) => [name, onePerSize(group)]));
+}
+
+/** Smallest first. Of repeats that nobody has merged, the middle one stands for all. */
+function onePerSize(rows: readonly Row[]): Row[] {
+  const sizes = [...groupBy(rows, (row) => row.bytes!)].sort(([a], [b]) => a - b);
+  return sizes.map(([, same]) => {
+    const sorted = same.toSorted((a, b) => a.nanoseconds!.mean - b.nanoseconds!.mean);
+    return sorted[Math.floor((sorted.length - 1) / 2)]!;
+  });
+}
+
+/** A column's name, with those labels that tell its rows apart. */
+function configurationNames(rows: readonly Row[]): (row: Row) => string {
+  const columns = groupBy(rows, (row) => row.column);
+  const telling = new Map(
+    [...columns].map(([column, group]) => [
+      column,
+      tellers.filter((teller) => new Set(group.map(({ labels }) => teller(labels))).size > 1),
+    ]),
+  );
+  return ({ column, labels }) =>
+    [column, ...telling.get(column)!.map((teller) => teller(labels))]
+      .filter((part) => part !== '')
+      .join(' ');
+}
+
+const tellers: readonly ((labels: Row['labels']) => string)[] = [
+  (labels) => shapeOf(labels),
+  (labels) => labels.producer ?? '',
+  (labels) => labels.rail ?? '',
+];
+
+/** A kernel's `grid×block`; empty where no kernel ran. */
+export function shapeOf({ grid, block }: Row['labels']): string {
+  if (grid === undefined) return '';
+  return block === undefined ? `grid ${grid}` : `${grid}×${block}`;
+}
+
+/** The largest size that most lines have. */
+export function commonBytes(lines: readonly Line[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const line of lines) {
+    for (const bytes of new Set(line.rows.map((row) => row.bytes!))) {
+      counts.set(bytes, (counts.get(bytes) ?? 0) + 1);
+    }
+  }
+  const most = Math.max(...counts.values());
+  const common = [...counts].filter(([, count]) => count === most).map(([bytes]) => bytes);
+  return common.length === 0 ? undefined : Math.max(...common);
+}
+
+export const rowAt = (line: Line, bytes: number): Row | undefined =>
+  line.rows.findLast((row) => row.bytes === bytes);

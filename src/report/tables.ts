@@ -1,0 +1,173 @@
+import { gridOf } from '../results/formats/grid.js';
+import { describeRun, markOf } from '../results/formats/notes.js';
+import type { Row, Run } from '../results/schema.js';
+import type { Comparison } from './comparison.js';
+import { type Cell, htmlTable } from './html-table.js';
+import { bytesText, nanosecondsText, texts } from './hydrate.js';
+
+/** Sizes down, configurations across, as the terminal shows a run; empty where only pairs were measured. */
+export function gridTable(run: Run): string {
+  const { columns, figures, lines } = gridOf({
+    ...run,
+    rows: run.rows.filter((row) => row.kind !== 'pair'),
+  });
+  if (lines.length === 0) return '';
+  const span = figures.length;
+  const head = columns.map((text): Cell => ({ text, span, classes: 'group' }));
+  const names = columns.flatMap(() => figures.map(({ title }, i) => grouped(title, i)));
+  return htmlTable({
+    caption: describeRun(run),
+    heads: [
+      [{ text: '', span: 2 }, ...head],
+      [{ text: 'Size' }, { text: 'Count' }, ...names],
+    ],
+    rows: lines.map(({ size, count, cells }) => [
+      { text: size },
+      { text: count },
+      ...cells.flatMap((row) =>
+        figures.map((figure, i) => {
+          const text = row === undefined ? '' : figure.text(row) + (i === 0 ? markOf(row) : '');
+          return grouped(text, i, row && stateOf(row));
+        }),
+      ),
+    ]),
+  });
+}
+
+const grouped = (text: string, index: number, state = ''): Cell => ({
+  text,
+  classes: [index === 0 ? 'group' : '', state].filter((name) => name !== '').join(' '),
+});
+
+const stateOf = (row: Row): string =>
+  row.outcome === 'passed' ? (row.noisy ? 'noisy' : '') : row.outcome;
+
+interface Field {
+  readonly title: string;
+  readonly words?: boolean;
+  readonly text: (row: Row) => string | undefined;
+}
+
+const time = (
+  title: string,
+  pick: (times: NonNullable<Row['nanoseconds']>) => number | null,
+): Field => ({
+  title,
+  text: ({ nanoseconds }) => {
+    const value = nanoseconds && pick(nanoseconds);
+    return value == null ? undefined : nanosecondsText(value);
+  },
+});
+
+const percent = (title: string, pick: (row: Row) => number | null): Field => ({
+  title,
+  text: (row) => pick(row)?.toFixed(1),
+});
+
+const fields: readonly Field[] = [
+  { title: 'Configuration', words: true, text: (row) => row.column },
+  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
+  { title: 'From', text: ({ labels }) => labels.from?.toString() },
+  { title: 'To', text: ({ labels }) => labels.to?.toString() },
+  { title: 'Rail', words: true, text: ({ labels }) => labels.rail },
+  { title: 'Memory', words: true, text: ({ labels }) => labels.memory },
+  { title: 'Producer', words: true, text: ({ labels }) => labels.producer },
+  { title: 'Grid', text: ({ labels }) => labels.grid?.toString() },
+  { title: 'Block', text: ({ labels }) => labels.block?.toString() },
+  { title: 'Gbps', text: ({ gbps }) => gbps?.toPrecision(4) },
+  {
+    title: 'Line Gbps',
+    text: ({ gbps, lineGbps }) => (lineGbps === gbps ? undefined : lineGbps?.toPrecision(4)),
+  },
+  percent('BusBW %', (row) => row.busbwPercent),
+  percent('Line %', (row) => row.linePercent),
+  percent('Of bound %', (row) => row.ofBoundPercent),
+  { title: 'Mops/s', text: ({ mops }) => mops?.toPrecision(4) },
+  time('Mean', (times) => times.mean),
+  time('± 95 %', ({ ci95 }) => ci95 && (ci95[1] - ci95[0]) / 2),
+  time('Min', (times) => times.min),
+  time('p50', (times) => times.p50),
+  time('p95', (times) => times.p95),
+  time('p99', (times) => times.p99),
+  time('Max', (times) => times.max),
+  {
+    title: 'Half trip',
+    text: ({ halfRoundTripNanoseconds: half }) =>
+      half === undefined ? undefined : nanosecondsText(half),
+  },
+  {
+    title: 'Iterations',
+    text: ({ iterations }) => (iterations === 0 ? undefined : String(iterations)),
+  },
+  {
+    title: 'Checked',
+    text: ({ checked }) => (checked.bytes === 0 ? undefined : bytesText(checked.bytes)),
+  },
+  { title: 'Resent', text: ({ resent }) => resent?.toString() },
+  { title: 'Outcome', words: true, text: (row) => row.outcome },
+  { title: 'Remarks', words: true, text: remarksOf },
+];
+
+function remarksOf({ noisy, labels, reason, checked }: Row): string | undefined {
+  const said = [
+    noisy ? 'noisy' : '',
+    labels.burst ? 'burst' : '',
+    checked.wrong > 0 ? `${checked.wrong} bytes wrong` : '',
+    reason ?? '',
+  ];
+  return said.filter((text) => text !== '').join('; ') || undefined;
+}
+
+/** Every row with everything it says, less what no row has. */
+export function rowTable(run: Run): string {
+  const texted = run.rows.map((row) => fields.map((field) => field.text(row)));
+  const used = fields.map((_, i) => i).filter((i) => texted.some((row) => row[i] !== undefined));
+  const classesOf = (i: number, row?: Row): string => {
+    const { title, words } = fields[i]!;
+    const state = row && title === 'Outcome' ? row.outcome : '';
+    return [words ? 'text' : '', title === 'Remarks' ? 'wide' : '', state]
+      .filter(Boolean)
+      .join(' ');
+  };
+  return htmlTable({
+    caption: `Every row of ${run.id}`,
+    heads: [used.map((i) => ({ text: fields[i]!.title, classes: classesOf(i) }))],
+    rows: run.rows.map((row, r) =>
+      used.map((i) => ({ text: texted[r]![i] ?? '', classes: classesOf(i, row) })),
+    ),
+  });
+}
+
+/** Runs of one benchmark side by side; ratios are against the first. */
+export function comparisonTable(benchmark: string, { names, rows }: Comparison): string {
+  if (rows.length === 0) return '';
+  const others = names.slice(1).map((_, i) => i + 1);
+  return htmlTable({
+    caption: `${benchmark}: ${names.slice(1).join(', ')} against ${names[0]}`,
+    heads: [
+      [
+        { text: 'Configuration', classes: 'text' },
+        { text: 'Size' },
+        { text: names[0]! },
+        ...others.flatMap((i) => [{ text: names[i]!, classes: 'group' }, { text: 'Rate' }]),
+      ],
+    ],
+    rows: rows.map((row) => [
+      { text: row.column, classes: 'text' },
+      { text: bytesText(row.bytes) },
+      { text: figureOf(row.rows[0]) },
+      ...others.flatMap((i) => [
+        { text: figureOf(row.rows[i]), classes: 'group' },
+        { text: ratioOf(row.ratios[i], row.clear[i]!) },
+      ]),
+    ]),
+  });
+}
+
+function figureOf(row: Row | undefined): string {
+  if (row === undefined) return '';
+  return row.gbps === null ? nanosecondsText(row.nanoseconds!.mean) : texts.gbps!(row.gbps);
+}
+
+const ratioOf = (ratio: number | undefined, clear: boolean): string =>
+  ratio === undefined ? '' : `${ratio.toFixed(2)}×${clear ? '' : ' (not clear)'}`;

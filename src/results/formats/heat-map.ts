@@ -1,0 +1,144 @@
+import { gbpsOf, microseconds } from '../../measure/units.js';
+import { bandwidthColumn, latencyColumn, placesOf } from '../diagnosis/cells.js';
+import { median, quantile } from '../diagnosis/noise.js';
+import type { Row, Run } from '../schema.js';
+import { noValue } from './grid.js';
+import type { Paint } from './text.js';
+
+/** A matrix as it is shown: from down, to across. */
+export interface Matrix {
+  readonly title: string;
+  readonly names: readonly string[];
+  /** By from, then to; undefined on the diagonal and where nothing was measured. */
+  readonly cells: readonly (readonly (MatrixCell | undefined)[])[];
+}
+
+export interface MatrixCell {
+  readonly text: string;
+  /** Against the better quarter of the matrix: 1 is good, less is worse, in either metric. */
+  readonly ratio: number;
+}
+
+export const isMatrixRun = (run: Run): boolean =>
+  run.rows.some(
+    ({ kind, column }) =>
+      kind === 'pair' && (column === bandwidthColumn || column === latencyColumn),
+  );
+
+/** Three digits are what an eye takes in. */
+const shortText = (value: number): string =>
+  value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
+
+/**
+ * As the diagnosis sees them: of the median sample, and against the better quarter, since one bad host of four makes
+ * half of the cells bad. */
+const figures = [
+  {
+    column: bandwidthColumn,
+    title: 'Bandwidth, Gbps',
+    value: ({ bytes, nanoseconds }: Row) =>
+      nanoseconds === null || bytes === null ? undefined : gbpsOf(bytes, nanoseconds.p50),
+    ratio: (value: number, values: readonly number[]) => value / quantile(values, 0.75),
+  },
+  {
+    column: latencyColumn,
+    title: 'Latency, half a round trip, us',
+    value: ({ nanoseconds }: Row) =>
+      nanoseconds === null ? undefined : microseconds(nanoseconds.p50 / 2),
+    ratio: (value: number, values: readonly number[]) => quantile(values, 0.25) / value,
+  },
+] as const;
+
+/** The matrices of a run of `pairs`: bandwidth and latency, of each rail where rails were measured alone. */
+export function matricesOf(run: Run): Matrix[] {
+  const { hosts } = placesOf(run);
+  const alone = new Set(hosts).size === hosts.length;
+  const names = hosts.map((host, rank) => (alone ? host : `${host}:${rank}`));
+  return figures.flatMap(({ column, title, value, ratio }) => {
+    const own = run.rows.filter((row) => row.kind === 'pair' && row.column === column);
+    const rails = [...new Set(own.map((row) => row.labels.rail))];
+    const sizes = [...new Set(own.map((row) => row.bytes))];
+    return rails.flatMap((rail) =>
+      sizes.map((bytes) => {
+        const rows = own.filter((row) => row.labels.rail === rail && row.bytes === bytes);
+        const values = rows.flatMap((row) => value(row) ?? []);
+        const cells = names.map(() => names.map((): MatrixCell | undefined => undefined));
+        for (const row of rows) {
+          const figure = value(row);
+          const { from, to } = row.labels;
+          if (figure === undefined || from === undefined || to === undefined) continue;
+          cells[from]![to] = { text: shortText(figure), ratio: ratio(figure, values) };
+        }
+        return { title: rail === undefined ? title : `${title}, ${rail}`, names, cells };
+      }),
+    );
+  });
+}
+
+export interface HeatStyle {
+  readonly paint: Paint;
+  readonly unicode: boolean;
+  readonly width: number;
+}
+
+/** From good to bad. */
+const shades = {
+  unicode: ['█', '▓', '▒', '░'],
+  ascii: ['#', '+', '-', '.'],
+} as const;
+const steps = [0.95, 0.88, 0.5];
+const levelOf = (ratio: number): number => steps.filter((step) => ratio < step).length;
+
+/** Lines of one matrix; where it does not fit, its worst rows. */
+export function heatMap(matrix: Matrix, style: HeatStyle): string[] {
+  const { names, cells, title } = matrix;
+  const texts = cells.flat().map((cell) => cell?.text.length ?? noValue.length);
+  const cellWidth = Math.max(...texts, ...names.map((name) => name.length)) + 2;
+  const headWidth = Math.max(...names.map((name) => name.length), 'from \\ to'.length);
+  if (headWidth + names.length * (cellWidth + 1) > style.width) return worstRows(matrix, style);
+  const head = ['from \\ to'.padEnd(headWidth), ...names.map((name) => name.padStart(cellWidth))];
+  return [
+    style.paint('bold', title),
+    head.join(' '),
+    ...cells.map((line, from) =>
+      [
+        names[from]!.padEnd(headWidth),
+        ...line.map((cell) => cellText(cell, cellWidth, style)),
+      ].join(' '),
+    ),
+  ];
+}
+
+function cellText(cell: MatrixCell | undefined, width: number, style: HeatStyle): string {
+  if (cell === undefined) return noValue.padStart(width);
+  const level = levelOf(cell.ratio);
+  const shade = shades[style.unicode ? 'unicode' : 'ascii'][level];
+  const text = `${shade} ${cell.text.padStart(width - 2)}`;
+  return level === 3 ? style.paint('red', text) : level === 2 ? style.paint('yellow', text) : text;
+}
+
+const rowsShown = 10;
+
+/** Of a world too large for the terminal: a line of shades for each rank that has room, and the worst ones in numbers. */
+function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] {
+  const lines = names.map((name, rank) => {
+    const out = cells[rank]!.flatMap((cell) => cell?.ratio ?? []);
+    const into = cells.flatMap((line) => line[rank]?.ratio ?? []);
+    const worst = Math.min(...out, ...into, 1);
+    return { name, out: median(out), into: median(into), worst };
+  });
+  const ranked = lines.sort((a, b) => a.out + a.into - (b.out + b.into)).slice(0, rowsShown);
+  const width = Math.max(...ranked.map(({ name }) => name.length), 4);
+  const percent = (ratio: number) => `${Math.round(ratio * 100)} %`.padStart(7);
+  return [
+    style.paint(
+      'bold',
+      `${title}: ${names.length} × ${names.length}, the worst ${ranked.length} against the best`,
+    ),
+    `${'rank'.padEnd(width)}     out      in  worst pair`,
+    ...ranked.map(({ name, out, into, worst }) => {
+      const text = `${name.padEnd(width)} ${percent(out)} ${percent(into)} ${percent(worst)}`;
+      return Math.min(out, into) < steps[1]! ? style.paint('yellow', text) : text;
+    }),
+  ];
+}

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { Desk } from '../bench/weft.js';
+import { row } from '../live/desk.js';
+import { runOf } from '../results/fixtures.js';
+import { noBrowser, Tab, useBrowser } from './browser.js';
+
+const columns = ['SinglePin', 'MultiPin'];
+const run = runOf([1, 2, 4].flatMap((times) => columns.map((name) => row(65_536 * times, name))));
+
+class Reported implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'weft-report-'));
+  readonly url = pathToFileURL(join(this.folder, 'report.html')).href;
+
+  /** As `weft report` writes it. */
+  async write(): Promise<void> {
+    using desk = new Desk();
+    writeFileSync(join(this.folder, 'run.json'), JSON.stringify(run));
+    const { exitCode } = await desk.weft(
+      `report ${this.folder}/run.json -o ${this.folder}/report.html`,
+    );
+    expect(exitCode).toBe(0);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+describe.skipIf(noBrowser)(`a report in a browser${noBrowser ? ` (${noBrowser})` : ''}`, () => {
+  useBrowser();
+
+  test('opens from disk with the network cut, and asks for nothing', async () => {
+    using reported = new Reported();
+    await reported.write();
+    await using tab = await Tab.open({ offline: true });
+    await tab.page.goto(reported.url);
+    await tab.page.locator('[data-chart=bandwidth] .canvas svg').waitFor();
+    expect(tab.requests.filter((url) => !url.startsWith('data:'))).toEqual([reported.url]);
+    expect(await tab.page.locator('[data-chart=bandwidth] svg path').count()).toBeGreaterThan(3);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test.each([
+    ['light', 1200],
+    ['dark', 1200],
+    ['light', 400],
+    ['dark', 400],
+  ] as const)('has no grave fault for anybody: %s, %i px', async (colorScheme, width) => {
+    using reported = new Reported();
+    await reported.write();
+    await using tab = await Tab.open({ colorScheme, viewport: { width, height: 800 } });
+    await tab.page.goto(reported.url);
+    await tab.page.locator('[data-chart=bandwidth] .canvas svg').waitFor();
+    expect(await tab.violations()).toEqual([]);
+    await tab.expectNoSideways();
+    expect(tab.complaints).toEqual([]);
+  });
+});
