@@ -19,6 +19,7 @@ for (const { column, labels, mops, nanoseconds, breakdown, outcome } of rows) {
   console.log(`${column.padEnd(13)} ${shape} ${figure}`);
 }
 const pushes = rows.filter((row) => row.column === 'Push' && row.outcome === 'passed');
+if (pushes.length === 0) process.exit(0);
 const best = Math.max(...pushes.map((row) => row.mops));
 if (pushes[0]?.labels.producer !== 'gpu') {
   console.log(`best ${best.toFixed(3)} M/s by CPU threads: no GPU here, nothing to judge`);
