@@ -13,7 +13,8 @@ constexpr uint64_t kEnded = ~0ull;
 
 /// Written by the proxy, on a line of its own for each producer.
 struct alignas(64) Delivered {
-  uint64_t count;  // since the start, or kEnded: the proxy has ended and nothing more will be delivered
+  uint64_t count;   // since the start, or kEnded: the proxy has ended and nothing more will be delivered
+  uint64_t wanted;  // of a CPU thread that sleeps: the count at which to wake it; 0 where nobody does
 };
 
 struct Request {
@@ -73,14 +74,19 @@ class Sender {
     pushed_++;
     return true;
   }
-  /// Spins, then sleeps until the proxy says more: with fewer cores than threads, the proxy needs this one's.
+  /// Spins, then sleeps until all is delivered: with fewer cores than threads, the proxy needs this one's. Either the
+  /// proxy, which stores the count first, sees what is wanted, or this thread, which says that first, sees the count.
   bool quiet() {
-    std::atomic_ref count(delivered_->count);
+    std::atomic_ref count(delivered_->count), wanted(delivered_->wanted);
     for (unsigned tries = 0;; tries++) {
-      uint64_t seen = count.load(std::memory_order_acquire);
-      if (seen == kEnded) return false;
-      if (seen >= pushed_) return true;
-      if (tries >= spins_) count.wait(seen, std::memory_order_acquire);
+      uint64_t seen = count.load(std::memory_order_seq_cst);
+      if (seen >= pushed_) {
+        if (tries > spins_) wanted.store(0, std::memory_order_relaxed);
+        return seen != kEnded;
+      }
+      if (tries < spins_) continue;
+      if (tries == spins_) wanted.store(pushed_, std::memory_order_seq_cst);
+      else count.wait(seen, std::memory_order_seq_cst);
     }
   }
 

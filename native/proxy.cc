@@ -53,8 +53,10 @@ void Proxy::delivered(uint32_t transfer) {
   askedBy_[transfer] = kNobody;
   deliveredCount_++;
   std::atomic_ref word(words_[producer].count);
-  word.store(++counts_[producer], std::memory_order_release);
-  word.notify_all();
+  uint64_t count = ++counts_[producer];
+  word.store(count, std::memory_order_seq_cst);
+  uint64_t wanted = std::atomic_ref(words_[producer].wanted).load(std::memory_order_seq_cst);
+  if (wanted != 0 && count >= wanted) word.notify_all();
 }
 
 void Proxy::end() {

@@ -136,6 +136,9 @@ class IpcRows {
         this.#row({ ...row, ...(peakGbps !== undefined && { peakGbps }) }),
       );
     }
+    // Memory must not go while another process still maps it.
+    remote?.[Symbol.dispose]();
+    await world.barrier('memory unmapped');
   }
 
   #landing(bytes: number): Landing {

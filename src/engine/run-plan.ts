@@ -39,6 +39,9 @@ export function runPlan(
   return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
 }
 
+/** A producer that was woken must not wait long for the core of the proxy that woke it. */
+const crowdedSpins = 32;
+
 /** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
 export function servePlan(
   options: FabricEngineOptions,
@@ -47,7 +50,7 @@ export function servePlan(
   { crowded, ...how }: ServeOptions,
   proxy: NativeProxyJob,
 ): Promise<NativeProxyResult> {
-  const spinning = crowded ? { ...options, spinsBeforeYield: 0 } : options;
+  const spinning = crowded ? { ...options, spinsBeforeYield: crowdedSpins } : options;
   return running(spinning, memory, plan, how, (job) =>
     options.fabric.port.serve({ ...job, proxy }),
   );

@@ -1,6 +1,7 @@
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
 import type { NativeJob } from '../../src/native/addon.js';
+import type { NativeProxyJob } from '../../src/native/tasks.js';
 import { encodePlan } from '../../src/plan/encode.js';
 import type { Plan } from '../../src/plan/plan.js';
 import type { Traffic } from '../../src/plan/traffic.js';
@@ -51,7 +52,11 @@ export class RanksInProcess implements AsyncDisposable {
   }
 
   /** Every rank's plan at once. */
-  run(planOf: (rank: number) => Plan, options: Partial<NativeJob> = {}): Promise<Float64Array[]> {
+  run(
+    planOf: (rank: number) => Plan,
+    options: Partial<NativeJob> = {},
+    optionsOf = (_rank: number) => options,
+  ): Promise<Float64Array[]> {
     return Promise.all(
       this.fabrics.map((fabric, rank) =>
         fabric.port.run({
@@ -65,10 +70,20 @@ export class RanksInProcess implements AsyncDisposable {
           timeoutMs: 20_000,
           expectedMs: 0,
           spinsBeforeYield: 0,
-          ...options,
+          ...optionsOf(rank),
         }),
       ),
     );
+  }
+
+  /** The same, with producers at rank 0 that ask for its writes. */
+  serve(
+    planOf: (rank: number) => Plan,
+    proxy: NativeProxyJob,
+    options: Partial<NativeJob> = {},
+  ): Promise<unknown> {
+    const served = { ...options, proxy } as Partial<NativeJob>;
+    return this.run(planOf, options, (rank) => (rank === 0 ? served : options));
   }
 
   #deviceOf(rank: number): Pick<NativeJob, 'device'> {

@@ -225,7 +225,7 @@ void badRequestsAreRefused() {
 }  // namespace
 
 int main() {
-  everyElementOnce("300 producers", 6, 300, 40, 1);
+  everyElementOnce("300 producers", 7, 300, 10, 1);
   everyElementOnce("12 producers in warps", 8, 12, 640, 32);
   everyElementOnce("a queue of two, full at all times", 1, 6, 300, 1);
   generationsWrap();
