@@ -23,6 +23,7 @@ class Patience {
       : work_(work), aborted_(aborted), deadline_(monotonicNanoseconds() + work.timeoutNanoseconds) {}
 
   void progress() {
+    endIfAborted();
     if (idle_ >= kLooksBetweenChecks) deadline_ = monotonicNanoseconds() + work_.timeoutNanoseconds;
     idle_ = 0;
   }
@@ -30,7 +31,7 @@ class Patience {
   void wait(uint64_t popped, uint64_t total) {
     if (++idle_ >= work_.spinsBeforeYield) sched_yield();
     if (idle_ % kLooksBetweenChecks != 0) return;
-    if (aborted_.load(std::memory_order_relaxed)) throw Fault("queue", ECANCELED, "the run was ended");
+    endIfAborted();
     if (work_.alive) work_.alive();
     if (idle_ == kLooksBetweenChecks) deadline_ = monotonicNanoseconds() + work_.timeoutNanoseconds;
     if (monotonicNanoseconds() < deadline_) return;
@@ -39,6 +40,11 @@ class Patience {
   }
 
  private:
+  /// Also while there is news: producers may be quick enough that there is never a pause.
+  void endIfAborted() const {
+    if (aborted_.load(std::memory_order_relaxed)) throw Fault("queue", ECANCELED, "the run was ended");
+  }
+
   const QueueConsumption& work_;
   const std::atomic<bool>& aborted_;
   uint64_t deadline_;
