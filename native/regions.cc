@@ -40,8 +40,7 @@ fid_mr* registerMemory(const Endpoint& endpoint, const Span& memory, uint64_t ke
   if (memory.context) {
     attr.known.iface = FI_HMEM_CUDA;
     attr.known.device.cuda = memory.context->device();
-    // Without it shm takes the memory for managed, which the host may touch, and copies it piece by piece.
-    flags |= FI_HMEM_DEVICE_ONLY;
+    flags |= FI_HMEM_DEVICE_ONLY;  // without it shm goes through the host, piece by piece
   }
   if (dmabuf >= 0) {
     attr.known.mr_iov = reinterpret_cast<const iovec*>(&file);
@@ -50,6 +49,12 @@ fid_mr* registerMemory(const Endpoint& endpoint, const Span& memory, uint64_t ke
   fid_mr* mr = nullptr;
   check(fi_mr_regattr(endpoint.domain, &attr.known, flags, &mr), "fi_mr_regattr");
   return mr;
+}
+
+// A provider's copies within a GPU would else be over for it before the bytes are in place.
+void awaitCopies(const Span& memory) {
+  unsigned on = 1;
+  WEFT_CU(cuPointerSetAttribute, &on, cu::kSyncMemops, reinterpret_cast<CuPointer>(memory.base));
 }
 
 }  // namespace
@@ -68,6 +73,10 @@ uint32_t Port::addRegion(Span memory, const std::vector<uint64_t>& keys, int dma
       check(fi_mr_enable(mr), "fi_mr_enable");
     }
     region->descriptor.push_back(fi_mr_desc(mr));
+  }
+  if (region->memory.context) {
+    context_ = region->memory.context;
+    awaitCopies(region->memory);
   }
   uint32_t id = nextRegion_++;
   regions_.emplace(id, std::move(region));
