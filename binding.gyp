@@ -41,6 +41,7 @@
         "native/proxy.cc",
         "native/proxy-program.cc",
         "native/proxy-producers.cc",
+        "native/proxy-board.cc",
         "native/proxy-executor.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
