@@ -41,7 +41,11 @@
         "native/proxy.cc",
         "native/proxy-program.cc",
         "native/proxy-producers.cc",
-        "native/proxy-executor.cc"
+        "native/proxy-board.cc",
+        "native/proxy-executor.cc",
+        "native/serving-executor.cc",
+        "native/transfer-board.cc",
+        "native/own-kernel.cc"
       ],
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],

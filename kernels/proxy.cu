@@ -38,8 +38,7 @@ __device__ void prepare(const ProxyProgram& program, const ProxyTransfer& transf
 }  // namespace
 
 extern "C" __global__ void weftProxy(ProxyProgram program) {
-  weft::shmem::Context context{program.queue, program.delivered};
-  weft::shmem::Sender sender = weft::shmem::senderOf(context);
+  weft::shmem::Sender sender = weft::shmem::senderOf(program.board);
   uint64_t* sample = program.samples + blockIdx.x * (program.iterations / program.batch);
   uint64_t start = 0;
   int serving = 1;  // thread 0 knows; the others hear of it in barriers
@@ -47,7 +46,7 @@ extern "C" __global__ void weftProxy(ProxyProgram program) {
     uint64_t* seen = program.seen ? program.seen + iteration * program.transferCount : nullptr;
     if (iteration % program.batch == 0) start = weft::queue::device::nanoseconds();
     uint64_t last = 0;
-    for (uint64_t transfer = blockIdx.x; transfer < program.transferCount; transfer += program.producers) {
+    for (uint64_t transfer = blockIdx.x; transfer < program.transferCount; transfer += program.board.producers) {
       prepare(program, program.transfers[transfer], iteration);
       __syncthreads();
       last = transfer;

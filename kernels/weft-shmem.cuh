@@ -1,6 +1,7 @@
 #pragma once
-// Puts from a kernel. The kernel asks, a proxy thread on the CPU posts: a put names a transfer of the plan that the proxy
-// serves, so kernels carry neither addresses nor keys. See docs/gpu-initiated.md.
+// Puts from a kernel. The kernel asks, a proxy thread on the CPU posts: a put names a transfer of those that
+// `serveTransfers` was given, so kernels carry neither addresses nor keys. See docs/gpu-initiated.md; a whole program is
+// examples/kernel-puts.mjs with examples/kernel-puts.cu.
 //
 //   __global__ void exchange(weft::shmem::Context context, float* mine) {
 //     weft::shmem::Sender sender = weft::shmem::senderOf(context);  // one per block
@@ -21,14 +22,10 @@ namespace weft::shmem {
 
 using Sender = queue::Sender;
 
-/// Given to a kernel by value.
-struct Context {
-  queue::View queue;
-  queue::Delivered* delivered;  // one word per block
-};
+/// Given to a kernel by value: the bytes that `serveTransfers(…).context` has. One producer per block, so a grid must not
+/// have more blocks than the service has producers, and must be one-dimensional.
+using Context = queue::Board;
 
-__device__ inline Sender senderOf(const Context& context) {
-  return Sender(context.queue, context.delivered, blockIdx.x);
-}
+__device__ inline Sender senderOf(const Context& context) { return Sender(context, blockIdx.x); }
 
 }  // namespace weft::shmem

@@ -14,6 +14,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::definePort(env, exports);
   weft::defineQueue(env, exports);
   weft::defineIpc(env, exports);
+  weft::defineTransferBoard(env, exports);
+  weft::defineOwnKernel(env, exports);
   weft::definePeer(env, exports);
   weft::defineSequence(env, exports);
   weft::defineBlockCopy(env, exports);

@@ -9,6 +9,8 @@ void defineGpu(Napi::Env env, Napi::Object exports);
 void definePort(Napi::Env env, Napi::Object exports);
 void defineQueue(Napi::Env env, Napi::Object exports);
 void defineIpc(Napi::Env env, Napi::Object exports);
+void defineTransferBoard(Napi::Env env, Napi::Object exports);
+void defineOwnKernel(Napi::Env env, Napi::Object exports);
 void definePeer(Napi::Env env, Napi::Object exports);
 void defineSequence(Napi::Env env, Napi::Object exports);
 void defineBlockCopy(Napi::Env env, Napi::Object exports);

@@ -1,4 +1,4 @@
-// Kernels by name, from the PTX beside the addon.
+// Kernels by name, from the PTX beside the addon or from a text.
 #include <dlfcn.h>
 
 #include <cerrno>
@@ -38,8 +38,7 @@ std::string readKernels(const std::string& name) {
   return text.str();
 }
 
-CuModule load(const std::string& name) {
-  std::string image = readKernels(name);
+CuModule load(const std::string& image) {
   std::string log(kLogBytes, '\0');
   int keys[] = {cu::kJitErrorLog, cu::kJitErrorLogBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
@@ -58,9 +57,17 @@ CuFunction kernel(const GpuContext& context, const std::string& file, const std:
   CudaCurrent current(context);
   auto key = std::make_pair(context.device(), file);
   auto found = modules.find(key);
-  if (found == modules.end()) found = modules.emplace(key, load(file)).first;
+  if (found == modules.end()) found = modules.emplace(key, load(readKernels(file))).first;
   CuFunction handle;
   WEFT_CU(cuModuleGetFunction, &handle, found->second, function.c_str());
+  return handle;
+}
+
+CuFunction loadKernel(const GpuContext& context, const std::string& ptx, const std::string& function) {
+  CudaCurrent current(context);
+  CuModule module = load(ptx);
+  CuFunction handle;
+  WEFT_CU(cuModuleGetFunction, &handle, module, function.c_str());
   return handle;
 }
 

@@ -148,6 +148,9 @@ class HostRegistration {
 /// driver compiles it for the GPU then, which takes a moment the first time on a machine.
 CuFunction kernel(const GpuContext& context, const std::string& file, const std::string& function);
 
+/// A kernel of this PTX, which stays loaded until the process ends.
+CuFunction loadKernel(const GpuContext& context, const std::string& ptx, const std::string& function);
+
 /// Enqueues a kernel. Arguments are copied before the call returns; their types must be exactly those of the kernel.
 template <typename... Arguments>
 void launch(CuFunction function, unsigned grid, unsigned block, const Stream& stream, Arguments... arguments) {

@@ -164,7 +164,7 @@ void Executor::postChunk(uint32_t index, Operation& operation) {
   operation.data = immediate(false, plan_.rank, step.slot);
   if (step.kind == PlanStep::Write) {
     const RemoteRegion& remote = *remotes_[step.peer];
-    operation.hasData = true;
+    operation.hasData = announced_;
     operation.delivered = plan_.delivered;
     operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
     operation.remoteKey = remote.key[step.channel];

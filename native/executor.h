@@ -127,6 +127,7 @@ class Executor : private Completer {
   uint32_t left_ = 0;  // steps of this iteration that are not done
   uint32_t outstanding_ = 0;  // operations posted and not completed
   bool drop_ = false;
+  bool announced_ = true;  // writes carry an immediate, which their targets' waits count
   bool over_ = false;  // `run` threw: late completions of what is still in flight are ignored
   Operation told_;     // of the barrier
   uint32_t awaited_ = 0;  // the rank the barrier waits to hear from

@@ -69,6 +69,7 @@ Napi::Function Memory::define(Napi::Env env) {
                          InstanceMethod<&Memory::registerWithGpu>("registerWithGpu"),
                          InstanceAccessor<&Memory::address>("address"),
                          InstanceAccessor<&Memory::gpuRegistered>("gpuRegistered"),
+                         InstanceAccessor<&Memory::gpuAddress>("gpuAddress"),
                      });
 }
 
@@ -193,6 +194,14 @@ Napi::Value Memory::gpuRegistered(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     range(0, 0);
     return Napi::Boolean::New(info.Env(), mapping_->gpuRegistration() != nullptr);
+  });
+}
+
+Napi::Value Memory::gpuAddress(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    range(0, 0);
+    const auto* registration = mapping_->gpuRegistration();
+    return registration ? Napi::BigInt::New(info.Env(), registration->devicePointer()).As<Napi::Value>() : info.Env().Undefined();
   });
 }
 

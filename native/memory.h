@@ -28,6 +28,7 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value close(const Napi::CallbackInfo& info);
   Napi::Value registerWithGpu(const Napi::CallbackInfo& info);
   Napi::Value gpuRegistered(const Napi::CallbackInfo& info);
+  Napi::Value gpuAddress(const Napi::CallbackInfo& info);
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;

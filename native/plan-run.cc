@@ -5,6 +5,7 @@
 
 #include "binding.h"
 #include "span.h"
+#include "transfer-board.h"
 
 namespace weft {
 
@@ -154,8 +155,11 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   auto ids = job.Get("remotes").As<Napi::Array>();
   for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
   if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
-  auto proxied = job.Get("proxy");
-  if (proxied.IsObject()) {
+  auto proxied = job.Get("proxy"), board = job.Get("board");
+  if (board.IsObject()) {
+    board_ = TransferBoard::of(board);
+    executor_ = std::make_unique<ServingExecutor>(port, std::move(plan), &source, &target, std::move(remotes), board_);
+  } else if (proxied.IsObject()) {
     ProxyJob how = readProxy(proxied.As<Napi::Object>());
     auto proxy = std::make_unique<ProxyExecutor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(how));
     proxy_ = proxy.get();
@@ -184,6 +188,7 @@ void PlanRun::work() {
   } catch (const std::exception& error) {
     fault_ = std::make_unique<Fault>("plan", EIO, error.what());
   }
+  if (board_) board_->end();
   told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
   told_.Release();
 }

@@ -7,7 +7,7 @@
 
 #include "executor.h"
 #include "fault.h"
-#include "proxy-executor.h"
+#include "serving-executor.h"
 
 namespace weft {
 
@@ -34,6 +34,7 @@ class PlanRun {
   RunOptions options_;
   GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
   std::unique_ptr<Executor> executor_;
+  std::shared_ptr<ServedBoard> board_;    // null where no producers of others are served
   const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;

@@ -60,7 +60,7 @@ void ProxyExecutor::iterateAll(std::vector<double>& samples) {
   const Span& memory = regions_[0]->memory;
   ProxySource source{memory.base, memory.bytes, memory.context != nullptr};
   ProxyProducers producers(job_, transfersOf(plan_, job_), source, options_.iterations, options_.batch);
-  Proxy proxy(producers.view(), producers.delivered(), job_.producers, static_cast<uint32_t>(job_.steps.size()));
+  Proxy proxy(producers.board(), static_cast<uint32_t>(job_.steps.size()));
   if (job_.trace) proxy.trace(total_);
   proxy_ = &proxy;
   left_ = 0;

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-class ProxyExecutor final : public Executor, private Poster {
+class ProxyExecutor : public Executor, protected Poster {
  public:
   /// The plan may hold nothing but writes that come after no other step. Throws a Fault (EINVAL).
   ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes, ProxyJob job);
@@ -17,20 +17,23 @@ class ProxyExecutor final : public Executor, private Poster {
   const std::vector<double>& trace() const { return trace_; }
   const ClockRelation& clock() const { return clock_; }
 
- private:
+ protected:
   void iterateAll(std::vector<double>& samples) override;
   void stepDone(uint32_t index) override;
   std::string awaited() const override;
   void begin(uint32_t transfer) override;
+
+  ProxyJob job_;
+  Proxy* proxy_ = nullptr;  // while serving
+
+ private:
   void serve(ProxyProducers& producers, uint64_t total);
   void notePosted();
   void keepTrace(const ProxyProducers& producers);
 
-  ProxyJob job_;
   std::vector<uint32_t> transferOf_;  // by step
   std::vector<uint32_t> stepsLeft_;   // by transfer
   std::vector<uint32_t> unposted_;    // while tracing: transfers of which nothing has been posted
-  Proxy* proxy_ = nullptr;            // while serving
   uint64_t total_ = 0;
   std::vector<double> trace_;
   ClockRelation clock_;

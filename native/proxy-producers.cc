@@ -9,13 +9,12 @@ namespace weft {
 
 ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> transfers, const ProxySource& source,
                                uint64_t iterations, uint64_t batch)
-    : context_(job.context), block_(job.block), queue_(job.shift, job.context, QueueMemory::Cells::Host) {
-  host_.queue = queue_.host();
+    : context_(job.context), block_(job.block), board_(job.producers, job.shift, job.context) {
+  host_.board = board_.host();
   host_.source = source.data;
   host_.transferCount = transfers.size();
   host_.iterations = iterations;
   host_.batch = batch;
-  host_.producers = job.producers;
   host_.blocking = job.blocking;
   host_.fill = job.fill;
   host_.seed = job.seed;
@@ -25,28 +24,25 @@ ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> t
 }
 
 void ProxyProducers::layOut(const std::vector<ProxyTransfer>& transfers, bool trace) {
-  size_t words = host_.producers * sizeof(queue::Delivered);
   size_t list = transfers.size() * sizeof(ProxyTransfer);
-  size_t samples = host_.producers * (host_.iterations / host_.batch) * sizeof(uint64_t);
+  size_t samples = host_.board.producers * (host_.iterations / host_.batch) * sizeof(uint64_t);
   size_t seen = trace ? host_.iterations * transfers.size() * sizeof(uint64_t) : 0;
-  board_ = std::make_unique<Mapping>(words + list + samples + seen, false);
-  uint8_t* at = board_->data();
-  host_.delivered = reinterpret_cast<queue::Delivered*>(at);
-  host_.transfers = reinterpret_cast<ProxyTransfer*>(at + words);
-  std::copy(transfers.begin(), transfers.end(), reinterpret_cast<ProxyTransfer*>(at + words));
-  host_.samples = reinterpret_cast<uint64_t*>(at + words + list);
-  host_.seen = trace ? reinterpret_cast<uint64_t*>(at + words + list + samples) : nullptr;
+  results_ = std::make_unique<Mapping>(list + samples + seen, false);
+  uint8_t* at = results_->data();
+  host_.transfers = reinterpret_cast<ProxyTransfer*>(at);
+  std::copy(transfers.begin(), transfers.end(), reinterpret_cast<ProxyTransfer*>(at));
+  host_.samples = reinterpret_cast<uint64_t*>(at + list);
+  host_.seen = trace ? reinterpret_cast<uint64_t*>(at + list + samples) : nullptr;
 }
 
 void ProxyProducers::mapForGpu(const ProxySource& source) {
-  boardRegistration_ = std::make_unique<HostRegistration>(context_, board_->data(), board_->bytes());
-  CuPointer base = boardRegistration_->devicePointer();
+  resultsRegistration_ = std::make_unique<HostRegistration>(context_, results_->data(), results_->bytes());
+  CuPointer base = resultsRegistration_->devicePointer();
   auto moved = [&](auto* host) {
-    return host ? reinterpret_cast<decltype(host)>(base + (reinterpret_cast<const uint8_t*>(host) - board_->data())) : nullptr;
+    return host ? reinterpret_cast<decltype(host)>(base + (reinterpret_cast<const uint8_t*>(host) - results_->data())) : nullptr;
   };
   device_ = host_;
-  device_.queue = queue_.producers();
-  device_.delivered = moved(host_.delivered);
+  device_.board = board_.producers();
   device_.transfers = moved(host_.transfers);
   device_.samples = moved(host_.samples);
   device_.seen = moved(host_.seen);
@@ -70,10 +66,10 @@ void ProxyProducers::start(unsigned spins) {
   if (context_) {
     if (host_.seen) before_ = relateClocks(context_);
     stream_ = std::make_unique<Stream>(context_);
-    launch(kernel(*context_, "proxy", "weftProxy"), static_cast<unsigned>(host_.producers), block_, *stream_, device_);
+    launch(kernel(*context_, "proxy", "weftProxy"), static_cast<unsigned>(host_.board.producers), block_, *stream_, device_);
     return;
   }
-  for (uint32_t producer = 0; producer < host_.producers; producer++) {
+  for (uint32_t producer = 0; producer < host_.board.producers; producer++) {
     threads_.emplace_back([this, producer, spins] { runProxyProgram(host_, producer, spins); });
   }
 }
@@ -91,7 +87,7 @@ void ProxyProducers::join() {
 std::vector<double> ProxyProducers::samples() const {
   size_t count = host_.iterations / host_.batch;
   std::vector<double> slowest(count);
-  for (size_t i = 0; i < host_.producers * count; i++) {
+  for (size_t i = 0; i < host_.board.producers * count; i++) {
     slowest[i % count] = std::max(slowest[i % count], static_cast<double>(host_.samples[i]));
   }
   return slowest;

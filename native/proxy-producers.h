@@ -5,8 +5,8 @@
 
 #include "gpu-clock.h"
 #include "mapping.h"
+#include "proxy-board.h"
 #include "proxy-program.h"
-#include "queue-memory.h"
 
 namespace weft {
 
@@ -36,8 +36,7 @@ class ProxyProducers {
   /// They must have been let go (Proxy::end) or be done.
   ~ProxyProducers();
 
-  const queue::View& view() const { return queue_.host(); }
-  queue::Delivered* delivered() const { return host_.delivered; }
+  const queue::Board& board() const { return board_.host(); }
   void start(unsigned spins);
   /// A Fault when the kernel has failed. Never waits.
   void check() const;
@@ -55,9 +54,9 @@ class ProxyProducers {
 
   GpuContextPtr context_;
   uint32_t block_;
-  QueueMemory queue_;
-  std::unique_ptr<Mapping> board_;
-  std::unique_ptr<HostRegistration> boardRegistration_, sourceRegistration_;
+  ProxyBoard board_;
+  std::unique_ptr<Mapping> results_;
+  std::unique_ptr<HostRegistration> resultsRegistration_, sourceRegistration_;
   ProxyProgram host_{}, device_{};
   std::vector<std::thread> threads_;
   std::unique_ptr<Stream> stream_;

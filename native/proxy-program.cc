@@ -18,14 +18,14 @@ void prepare(const ProxyProgram& program, const ProxyTransfer& transfer, uint64_
 }  // namespace
 
 bool runProxyProgram(const ProxyProgram& program, uint32_t producer, unsigned spins) {
-  queue::Sender sender(program.queue, program.delivered, producer, spins);
+  queue::Sender sender(program.board, producer, spins);
   uint64_t* sample = program.samples + producer * (program.iterations / program.batch);
   uint64_t start = 0;
   for (uint64_t iteration = 0; iteration < program.iterations; iteration++) {
     uint64_t* seen = program.seen ? program.seen + iteration * program.transferCount : nullptr;
     if (iteration % program.batch == 0) start = monotonicNanoseconds();
     uint64_t last = 0;
-    for (uint64_t transfer = producer; transfer < program.transferCount; transfer += program.producers) {
+    for (uint64_t transfer = producer; transfer < program.transferCount; transfer += program.board.producers) {
       prepare(program, program.transfers[transfer], iteration);
       if (!sender.putNbi(transfer, monotonicNanoseconds())) return false;
       last = transfer;

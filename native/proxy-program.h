@@ -12,13 +12,11 @@ struct ProxyTransfer {
 };
 
 struct ProxyProgram {
-  queue::View queue;
-  queue::Delivered* delivered;
+  queue::Board board;  // transfer t is asked for by producer t % board.producers
   uint8_t* source;
   const ProxyTransfer* transfers;
   uint64_t transferCount;
   uint64_t iterations, batch;
-  uint64_t producers;  // transfer t is asked for by producer t % producers
   uint64_t blocking;
   uint64_t fill;  // write the whole pattern before each request, else a stamp: the number of the iteration
   uint64_t seed;  // of the pattern

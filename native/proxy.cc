@@ -13,8 +13,12 @@ constexpr size_t kTakeMost = 32;
 
 }  // namespace
 
-Proxy::Proxy(const queue::View& view, queue::Delivered* delivered, uint32_t producers, uint32_t transfers)
-    : consumer_(view), words_(delivered), counts_(producers), askedBy_(transfers, kNobody), newest_(transfers) {}
+Proxy::Proxy(const queue::Board& board, uint32_t transfers)
+    : consumer_(board.queue),
+      words_(board.delivered),
+      counts_(board.producers),
+      askedBy_(transfers, kNobody),
+      newest_(transfers) {}
 
 void Proxy::trace(size_t requests) {
   traced_ = requests > 0;
@@ -29,8 +33,9 @@ size_t Proxy::take(Poster& poster) {
   for (size_t i = 0; i < count; i++) {
     queue::Request request = queue::toRequest(elements[i]);
     if (request.transfer >= askedBy_.size() || request.producer >= counts_.size()) {
-      throw Fault("proxy", EINVAL, "producer " + std::to_string(request.producer) + " asked for transfer " +
-                                       std::to_string(request.transfer) + ", which the plan does not have");
+      throw Fault("proxy", EINVAL, "producer " + std::to_string(request.producer) + " of " + std::to_string(counts_.size()) +
+                                       " asked for transfer " + std::to_string(request.transfer) + " of " +
+                                       std::to_string(askedBy_.size()));
     }
     auto transfer = static_cast<uint32_t>(request.transfer);
     if (askedBy_[transfer] != kNobody) {

@@ -25,8 +25,8 @@ struct RequestTimes {
 
 class Proxy {
  public:
-  /// `delivered[p]` is producer p's word, in memory it can read.
-  Proxy(const queue::View& view, queue::Delivered* delivered, uint32_t producers, uint32_t transfers);
+  /// The board as this process addresses it.
+  Proxy(const queue::Board& board, uint32_t transfers);
 
   /// Keeps the times of this many requests from now on.
   void trace(size_t requests);

@@ -1,4 +1,5 @@
-// Compiles kernels/*.cu to kernels/ptx/*.ptx, which are committed: a machine that runs Weft needs no CUDA toolkit.
+// Compiles kernels/*.cu to kernels/ptx/*.ptx, and examples/*.cu to *.ptx beside them. Both are committed: a machine that
+// runs Weft needs no CUDA toolkit.
 //   npm run kernels            compiles all of them, and proves with ptxas that they assemble
 //   npm run kernels -- --check writes nothing; exits with 1 when a committed file is not what would be written
 // nvcc writes the newest PTX version it knows, which only drivers as new as itself accept, though nothing in our
@@ -11,18 +12,26 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
-const folder = join(root, 'kernels');
+/** Where sources are, and where the PTX of each goes. */
+const folders = [
+  { sources: join(root, 'kernels'), ptx: join(root, 'kernels', 'ptx') },
+  { sources: join(root, 'examples'), ptx: join(root, 'examples') },
+];
 export const ptxVersion = '7.0';
 export const provenFor = ['sm_80', 'sm_90'];
 const flags = ['-ptx', '-std=c++17', '-O3', '-arch=compute_80'];
 
-export const kernelNames = () =>
-  readdirSync(folder)
+const namesIn = ({ sources }) =>
+  readdirSync(sources)
     .filter((file) => file.endsWith('.cu'))
     .map((file) => file.slice(0, -3))
     .sort();
 
-export const ptxFile = (name) => join(folder, 'ptx', `${name}.ptx`);
+export const kernelNames = () => folders.flatMap(namesIn);
+
+const folderOf = (name) => folders.find((folder) => namesIn(folder).includes(name));
+const sourceFile = (name) => join(folderOf(name).sources, `${name}.cu`);
+export const ptxFile = (name) => join(folderOf(name).ptx, `${name}.ptx`);
 
 /** One hash over a kernel file and everything of ours that it includes: is the PTX of these very sources? */
 export function sourcesHash(name) {
@@ -34,7 +43,7 @@ export function sourcesHash(name) {
       visit(resolve(dirname(file), included));
     }
   };
-  visit(join(folder, `${name}.cu`));
+  visit(sourceFile(name));
   const hash = createHash('sha256').update(`${flags.join(' ')} ${ptxVersion}\0`);
   for (const file of [...seen].sort()) {
     hash
@@ -68,14 +77,14 @@ export function compile(name) {
   const work = mkdtempSync(join(tmpdir(), 'weft-kernels-'));
   try {
     const output = join(work, `${name}.ptx`);
-    execFileSync('nvcc', [...flags, '-o', output, join(folder, `${name}.cu`)], {
+    execFileSync('nvcc', [...flags, '-o', output, sourceFile(name)], {
       stdio: 'inherit',
     });
     const body = readFileSync(output, 'utf8')
       .replace(/^(\/\/.*\n|\s*\n)*/, '')
       .replace(/^\.version \S+$/m, `.version ${ptxVersion}`);
     const header = [
-      `// Made by scripts/build-kernels.mjs from kernels/${name}.cu; do not edit.`,
+      `// Made by scripts/build-kernels.mjs from ${relative(root, sourceFile(name))}; do not edit.`,
       `// sources sha256 ${sourcesHash(name)}`,
       `// nvcc ${nvccVersion()}`,
     ];
@@ -106,7 +115,7 @@ function main(check) {
     return 1;
   }
   let stale = 0;
-  mkdirSync(join(folder, 'ptx'), { recursive: true });
+  for (const { ptx } of folders) mkdirSync(ptx, { recursive: true });
   for (const name of kernelNames()) {
     const text = compile(name);
     for (const architecture of provenFor) assemble(text, architecture);

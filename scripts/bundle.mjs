@@ -24,7 +24,15 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** Bundles travel over slow links and into small quotas. */
 export const maxBytes = 60 * 2 ** 20;
 
-const always = ['bin', 'dist', 'kernels/ptx', 'baselines', 'examples', 'package.json', 'LICENSE'];
+/** What a user's own kernel includes. */
+const headers = [
+  'kernels/weft-shmem.cuh',
+  ...['proxy-request.h', 'queue.h', 'queue-device.h'].map((name) => `native/${name}`),
+];
+const always = [
+  ...['bin', 'dist', 'kernels/ptx', ...headers, 'baselines', 'examples'],
+  ...['package.json', 'LICENSE'],
+];
 const forTests = [
   ...['src', 'test', 'native', 'kernels', 'scripts', 'docs', 'binding.gyp', 'README.md'],
   ...['vitest.config.ts', 'tsconfig.json', 'tsconfig.test.json'],

@@ -16,7 +16,14 @@ export {
   listGpus,
   openGpu,
 } from './gpu/gpu.js';
+export { Kernel, type KernelArgument, type LaunchOptions, type LaunchShape } from './gpu/kernel.js';
 export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';
+export {
+  type ServeTransfersOptions,
+  serveTransfers,
+  type Transfer,
+  TransferService,
+} from './shmem/serve-transfers.js';
 export { openShmem, Shmem, type ShmemOptions, type WaitOptions } from './shmem/shmem.js';
 export type { NumberArray, NumberArrayType, PutRange, Symmetric } from './shmem/symmetric.js';
 export { connectFabric, exchangeRegions } from './world/connect-fabric.js';

@@ -1,7 +1,7 @@
 import type { Fabric } from '../fabric/fabric.js';
 import type { Registered, RemoteRegion } from '../fabric/region.js';
 import type { NativeJob } from '../native/addon.js';
-import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
+import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
 import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
@@ -53,6 +53,19 @@ export function servePlan(
   const spinning = crowded ? { ...options, spinsBeforeYield: crowdedSpins } : options;
   return running(spinning, memory, plan, how, (job) =>
     options.fabric.port.serve({ ...job, proxy }),
+  );
+}
+
+/** Carries out a plan's writes when somebody else's producers ask for them. Ends when their board is finished. */
+export function serveBoard(
+  options: FabricEngineOptions,
+  memory: PlanMemory,
+  plan: Plan,
+  board: NativeTransferBoard,
+): Promise<void> {
+  const { port } = options.fabric;
+  return running(options, memory, plan, { iterations: 1 }, (job) =>
+    port.serveBoard({ ...job, board }),
   );
 }
 

@@ -21,6 +21,13 @@ export function fabricError(error: unknown): unknown {
       cause: error,
     });
   }
+  const { EINVAL, EALREADY } = constants.errno;
+  if (error.operation === 'proxy' && (error.code === EINVAL || error.code === EALREADY)) {
+    return new WeftError('BAD_USAGE', error.text, {
+      hint: 'A producer may ask for the transfers there are, and for each again once it is delivered.',
+      cause: error,
+    });
+  }
   if (error.code === constants.errno.ERANGE) return new TypeError(error.text);
   return new WeftError('FABRIC_FAULT', `${error.operation}: ${error.text}`, {
     hint: hintFor(error.operation, error.code),

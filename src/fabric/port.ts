@@ -1,6 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativeJob, type NativePort } from '../native/addon.js';
-import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
+import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { type Command, commandWords, encodeCommand } from './command.js';
 import { calling, fabricError } from './faults.js';
@@ -117,6 +117,11 @@ export class PromisePort {
   /** The same with producers that ask for the plan's transfers. */
   serve(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult> {
     return this.#alone(() => this.native.run(job));
+  }
+
+  /** The same with producers that somebody else runs, until their board is finished. */
+  async serveBoard(job: NativeJob & { board: NativeTransferBoard }): Promise<void> {
+    await this.#alone(() => this.native.run(job));
   }
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import { addon, type NativeGpu } from '../native/addon.js';
 import { DeviceBuffer } from './device-buffer.js';
 import { type CudaDriver, loadDriver, tryDriver } from './driver.js';
 import { callingGpu } from './faults.js';
+import { Kernel } from './kernel.js';
 
 /** A GPU of this machine, as its driver describes it. */
 export interface GpuDescription {
@@ -83,6 +84,11 @@ export class Gpu {
   /** Zeroed memory on this GPU. Who allocates closes. */
   allocate(bytes: number): DeviceBuffer {
     return new DeviceBuffer(this.index, bytes);
+  }
+
+  /** A kernel of PTX text, by its name there: `extern "C"` keeps names as they are written. Stays loaded. */
+  loadKernel(ptx: string, name: string): Kernel {
+    return new Kernel(this.index, ptx, name);
   }
 
   freeBytes(): number {

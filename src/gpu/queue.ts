@@ -13,8 +13,23 @@ export function runQueue(job: NativeQueueJob, signal?: AbortSignal): Promise<Nat
   return runTask(() => addon().queueRun(job), signal);
 }
 
+/** What to do when the work took too long, and when it was asked for what cannot be. */
+interface TaskHints {
+  readonly tooLong: string;
+  readonly impossible: string;
+}
+
+const queueHints: TaskHints = {
+  tooLong: 'A producer hangs or was lost. Raise --timeout if it is only slow.',
+  impossible: 'Ask for fewer blocks, threads or iterations.',
+};
+
 /** Starts native work, ends it with the signal, and translates what it throws. */
-export async function runTask<T>(start: () => NativeTask<T>, signal?: AbortSignal): Promise<T> {
+export async function runTask<T>(
+  start: () => NativeTask<T>,
+  signal?: AbortSignal,
+  hints: TaskHints = queueHints,
+): Promise<T> {
   signal?.throwIfAborted();
   let abort = () => {};
   try {
@@ -23,28 +38,22 @@ export async function runTask<T>(start: () => NativeTask<T>, signal?: AbortSigna
     signal?.addEventListener('abort', abort, { once: true });
     return await task.done;
   } catch (error) {
-    throw signal?.aborted ? signal.reason : taskError(error);
+    throw signal?.aborted ? signal.reason : taskError(error, hints);
   } finally {
     signal?.removeEventListener('abort', abort);
   }
 }
 
-function taskError(error: unknown): unknown {
+function taskError(error: unknown, hints: TaskHints): unknown {
   if (!isNativeFault(error)) return error;
   const { errno } = constants;
   if (/^cu[A-Z]/.test(error.operation)) return gpuError(error);
   if (error.code === errno.ECANCELED) return new WeftError('ABORTED', error.text, { cause: error });
   if (error.code === errno.ETIMEDOUT) {
-    return new WeftError('TIMEOUT', error.text, {
-      hint: 'A producer hangs or was lost. Raise --timeout if it is only slow.',
-      cause: error,
-    });
+    return new WeftError('TIMEOUT', error.text, { hint: hints.tooLong, cause: error });
   }
   if (error.code === errno.EINVAL) {
-    return new WeftError('BAD_USAGE', error.text, {
-      hint: 'Ask for fewer blocks, threads or iterations.',
-      cause: error,
-    });
+    return new WeftError('BAD_USAGE', error.text, { hint: hints.impossible, cause: error });
   }
   return gpuError(error);
 }

@@ -59,6 +59,15 @@ export class HostBuffer implements Disposable {
     return this.native.gpuRegistered;
   }
 
+  /** Where kernels find it. Only where it is known to CUDA. */
+  get gpuAddress(): bigint {
+    const address = this.native.gpuAddress;
+    if (address !== undefined) return address;
+    throw new WeftError('BAD_USAGE', 'no GPU can reach this buffer', {
+      hint: 'Open the GPU first, then allocate the buffer with `memory: "pinned"`.',
+    });
+  }
+
   /** The whole buffer, or a part of it. */
   slice(offset = 0, bytes = this.bytes - offset): Slice<this> {
     checkRange(offset, bytes, this.bytes);

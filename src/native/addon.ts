@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { WeftError } from '../errors.js';
 import type {
+  NativeOwnKernel,
   NativePeerMemory,
   NativeProxyJob,
   NativeProxyResult,
@@ -8,6 +9,7 @@ import type {
   NativeQueueResult,
   NativeSharedMemory,
   NativeTask,
+  NativeTransferBoard,
 } from './tasks.js';
 
 /** What the addon throws. */
@@ -33,6 +35,8 @@ export interface NativeMemory {
   /** With CUDA, for every GPU of the process. Pinned memory made while a GPU is in use is so from the start. */
   registerWithGpu(device: number): void;
   readonly gpuRegistered: boolean;
+  /** Of the start of the memory, as kernels use it; undefined unless it is registered. */
+  readonly gpuAddress: bigint | undefined;
   close(): void;
 }
 
@@ -187,6 +191,8 @@ export interface NativePort {
   takeText(key: number): string | undefined;
   /** Like `run` below, with producers that ask for the plan's transfers. */
   run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
+  /** Carries out a plan’s writes as a board’s producers ask for them, until the board is finished. */
+  run(job: NativeJob & { board: NativeTransferBoard }): Promise<Float64Array>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
   /** Makes a running plan reject soon. */
@@ -266,6 +272,12 @@ export interface Addon {
   readonly PeerMemory: new (
     where: { bytes: number; path: string } | { bytes: number; gpu: number; handle: Uint8Array },
   ) => NativePeerMemory;
+  readonly TransferBoard: new (how: {
+    producers: number;
+    shift: number;
+    gpu?: number;
+  }) => NativeTransferBoard;
+  readonly OwnKernel: new (gpu: number, ptx: string, name: string) => NativeOwnKernel;
   /** Whether two GPUs of this process reach each other over NVLink. */
   gpusLinked(from: number, to: number): boolean;
   queueRun(job: NativeQueueJob): NativeTask<NativeQueueResult>;

@@ -98,3 +98,30 @@ export interface NativePeerMemory {
   copy(job: NativeIpcJob): NativeTask<Float64Array>;
   close(): void;
 }
+
+/** What producers and a service of transfers share; see native/transfer-board.h. */
+export interface NativeTransferBoard {
+  /** What a kernel is given: `weft::shmem::Context`. */
+  context(): Uint8Array;
+  /** False when the service has ended. Not for boards of a GPU. */
+  putNbi(producer: number, transfer: number): boolean;
+  /** 0: something that the producer asked for is under way; 1: all is delivered; 2: the service has ended. */
+  look(producer: number): 0 | 1 | 2;
+  /** Producers have ended: the service ends when everything they asked for is delivered. */
+  finish(): void;
+}
+
+export interface NativeLaunch {
+  readonly grid: readonly number[];
+  readonly block: readonly number[];
+  readonly sharedBytes: number;
+  /** Exactly as many as the kernel has parameters, of their sizes: CUDA's driver reads that much. */
+  readonly args: readonly Uint8Array[];
+  readonly timeoutMs: number;
+}
+
+/** A kernel of the user's own. It stays loaded until the process ends. */
+export interface NativeOwnKernel {
+  /** `done` rejects when the kernel is given up, but it runs on: a kernel cannot be stopped. */
+  launch(launch: NativeLaunch): NativeTask<void>;
+}

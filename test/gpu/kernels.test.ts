@@ -18,7 +18,7 @@ import { which } from '../ranks/processes.js';
 const nvcc = nvccVersion();
 const header = '/usr/local/cuda/include/cuda.h';
 
-describe.each(kernelNames().map((name) => ({ name })))('kernels/$name.cu', ({ name }) => {
+describe.each(kernelNames().map((name) => ({ name })))('$name.cu', ({ name }) => {
   const text = readFileSync(ptxFile(name), 'utf8');
 
   test('is what the committed PTX was made from', () => {

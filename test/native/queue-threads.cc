@@ -121,6 +121,16 @@ void silenceTimesOut() {
   std::printf("ok silence times out\n");
 }
 
+/// A board in ordinary memory.
+struct BoardStore : Store {
+  BoardStore(uint32_t shift, uint32_t producers) : Store(shift), delivered(producers), pushed(producers) {
+    board = {view, delivered.data(), pushed.data(), producers};
+  }
+  std::vector<queue::Delivered> delivered;
+  std::vector<queue::Pushed> pushed;
+  queue::Board board;
+};
+
 /// Copies memory in the place of a fabric: some transfers at once, others later and out of order.
 class Loopback : public Poster {
  public:
@@ -159,12 +169,11 @@ void proxied(const char* name, uint32_t producers, bool blocking, unsigned spins
     end += (bytes + 63) / 64 * 64;
   }
   std::vector<uint8_t> source(end), target(end);
-  Store store(3);
-  std::vector<queue::Delivered> delivered(producers);
+  BoardStore store(3, producers);
   std::vector<uint64_t> samples(producers * kIterations), seen(transfers.size() * kIterations);
-  ProxyProgram program{store.view, delivered.data(), source.data(), transfers.data(), transfers.size(), kIterations, 1,
-                       producers,  blocking,         1,             99,               samples.data(),   seen.data()};
-  Proxy proxy(store.view, delivered.data(), producers, static_cast<uint32_t>(transfers.size()));
+  ProxyProgram program{store.board, source.data(), transfers.data(), transfers.size(), kIterations, 1,
+                       blocking,    1,             99,               samples.data(),   seen.data()};
+  Proxy proxy(store.board, static_cast<uint32_t>(transfers.size()));
   proxy.trace(transfers.size() * kIterations);
   Loopback loopback(source.data(), target.data(), transfers);
   loopback.proxy = &proxy;
@@ -188,12 +197,11 @@ void proxied(const char* name, uint32_t producers, bool blocking, unsigned spins
 
 /// A proxy that ends lets go of producers that push and of those that wait.
 void endedProxyLetsGo() {
-  Store store(2);
-  std::vector<queue::Delivered> delivered(4);
+  BoardStore store(2, 4);
   std::vector<ProxyTransfer> transfers(64, ProxyTransfer{0, 0});
   std::vector<uint64_t> samples(4);
-  ProxyProgram program{store.view, delivered.data(), nullptr, transfers.data(), 64, 1, 1, 4, 1, 0, 0, samples.data(), nullptr};
-  Proxy proxy(store.view, delivered.data(), 4, 64);
+  ProxyProgram program{store.board, nullptr, transfers.data(), 64, 1, 1, 1, 0, 0, samples.data(), nullptr};
+  Proxy proxy(store.board, 64);
   std::vector<std::thread> threads;
   std::atomic<int> refused{0};
   for (uint32_t p = 0; p < 4; p++) threads.emplace_back([&, p] { refused += !runProxyProgram(program, p, 0); });
@@ -204,10 +212,42 @@ void endedProxyLetsGo() {
   std::printf("ok an ended proxy lets go\n");
 }
 
+/// A second Sender of a producer waits for what it asked for itself, though the first one's is long delivered.
+void secondSenderWaits() {
+  BoardStore store(2, 2);
+  std::vector<ProxyTransfer> transfers(3);
+  Proxy proxy(store.board, 3);
+  std::atomic<int> stage{0};
+  class Held : public Poster {
+   public:
+    void begin(uint32_t) override {}
+  } held;
+  using Look = queue::Sender::Look;
+  std::thread asker([&] {
+    queue::Sender first(store.board, 1, 0);
+    expect(first.putNbi(0, 0) && first.quiet(), "the first sender was let go");
+    queue::Sender second(store.board, 1, 0);
+    expect(second.look() == Look::Quiet, "a sender that asked for nothing waits");
+    expect(second.putNbi(1, 0) && second.look() == Look::Waiting, "a second sender does not wait");
+    stage = 1;
+    expect(second.quiet(), "the second sender was let go");
+    expect(queue::Sender(store.board, 0, 0).look() == Look::Quiet, "another producer waits, too");
+    stage = 2;
+  });
+  while (proxy.take(held) == 0) std::this_thread::yield();
+  proxy.delivered(0);
+  while (proxy.take(held) == 0) std::this_thread::yield();
+  while (stage == 0) std::this_thread::yield();
+  expect(stage == 1, "a quiet ended before the delivery");
+  proxy.delivered(1);
+  asker.join();
+  expect(stage == 2, "the asker did not end");
+  std::printf("ok a second sender waits for its own\n");
+}
+
 void badRequestsAreRefused() {
-  Store store(2);
-  queue::Delivered delivered{};
-  Proxy proxy(store.view, &delivered, 1, 4);
+  BoardStore store(2, 1);
+  Proxy proxy(store.board, 4);
   std::vector<ProxyTransfer> transfers(4);
   Loopback loopback(nullptr, nullptr, transfers);
   loopback.proxy = &proxy;
@@ -238,6 +278,7 @@ int main() {
   proxied("five producers, blocking", 5, true, 10);
   proxied("eight producers, NBI", 8, false, 0);
   endedProxyLetsGo();
+  secondSenderWaits();
   badRequestsAreRefused();
   std::printf("done\n");
 }

@@ -1,7 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundlePaths, runner } from '../../scripts/bundle.mjs';
@@ -17,12 +25,24 @@ afterAll(() => {
   for (const one of folders) rmSync(one, { recursive: true });
 });
 
+/** A header and all of ours that it includes. */
+function includedBy(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  const text = readFileSync(join(root, path), 'utf8');
+  for (const [, file] of text.matchAll(/^#include "([^"]+)"/gm)) {
+    includedBy(join(dirname(path), file!), seen);
+  }
+  return seen;
+}
+
 describe('a bundle', () => {
   test('has the command, the addon, the kernels and the packages they import, all of them there', () => {
     const paths = bundlePaths({ tests: false });
     for (const path of ['bin', 'dist', 'kernels/ptx', 'build/Release/weft.node']) {
       expect(paths).toContain(path);
     }
+    for (const header of includedBy('kernels/weft-shmem.cuh')) expect(paths).toContain(header);
     for (const name of importedPackages(join(root, 'dist'))) {
       expect(paths).toContain(`node_modules/${name}`);
     }

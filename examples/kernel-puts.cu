@@ -1,0 +1,17 @@
+// The kernel of kernel-puts.mjs. Its PTX is beside it; made by `npm run kernels`, or outside of this checkout by
+//   nvcc -ptx -std=c++17 -arch=compute_80 -I node_modules/weft/kernels kernel-puts.cu
+#include "../kernels/weft-shmem.cuh"
+
+/// Every block makes its piece of the outbox, asks for it to be put to the next rank, and waits until it is there.
+/// Transfer b is piece b. `quieted[b]` becomes 1 when the peer has it.
+extern "C" __global__ void fillAndPut(weft::shmem::Context context, double* outbox, unsigned long long perBlock,
+                                      double first, int* quieted) {
+  double* piece = outbox + blockIdx.x * perBlock;
+  for (unsigned long long i = threadIdx.x; i < perBlock; i += blockDim.x) {
+    piece[i] = first + static_cast<double>(blockIdx.x * perBlock + i);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  weft::shmem::Sender sender = weft::shmem::senderOf(context);
+  quieted[blockIdx.x] = sender.putNbi(blockIdx.x) && sender.quiet();
+}
