@@ -54,7 +54,7 @@ void* device(const DeviceMemory& memory, uint64_t offset) { return reinterpret_c
 
 struct Group {
   explicit Group(const weft_peer_setup& setup)
-      : rank(setup.rank), size(setup.size), context(GpuContext::of(setup.localRank % Cuda::get().devices)), stream(context),
+      : rank(setup.rank), size(setup.size), context(GpuContext::of(setup.gpu)), stream(context),
         source(context, std::max<uint64_t>(setup.sourceBytes, 1)), target(context, std::max<uint64_t>(setup.targetBytes, 1)),
         token(context, sizeof(int)) {
     // Rank 0 makes the name of the group; the others learn it as its address.

@@ -96,7 +96,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
       weft_peer_setup setup = {};
       setup.rank = static_cast<int>(number("rank"));
       setup.size = static_cast<int>(number("size"));
-      setup.localRank = static_cast<int>(number("localRank"));
+      setup.gpu = static_cast<int>(number("gpu"));
       setup.timeoutMs = number("timeoutMs");
       setup.sourceBytes = number("sourceBytes");
       setup.targetBytes = number("targetBytes");

@@ -29,7 +29,6 @@ class Group : public gloo::Context {
     setTimeout(std::chrono::milliseconds(setup.timeoutMs));
     gloo::transport::tcp::attr attributes;
     attributes.iface = setup.networkInterface;
-    if (attributes.iface.empty()) attributes.hostname = "127.0.0.1";
     device_ = gloo::transport::tcp::CreateDevice(attributes);
     transportContext_ = device_->createContext(rank, size);
     transportContext_->setTimeout(getTimeout());

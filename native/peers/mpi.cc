@@ -33,21 +33,29 @@ struct Peer {
     return static_cast<int>(elements);
   }
 
+  int countOf(uint64_t bytes) const { return narrow(bytes / elementBytes); }
+
   void layOut(const uint64_t* bytes, std::vector<int>& counts, std::vector<int>& offsets) {
     counts.resize(size);
     offsets.resize(size);
     uint64_t before = 0;
     for (int rank = 0; rank < size; rank++) {
-      counts[rank] = narrow(bytes[rank] / elementBytes);
+      counts[rank] = countOf(bytes[rank]);
       offsets[rank] = narrow(before);
       before += bytes[rank] / elementBytes;
     }
   }
 
+  void prepare(const weft_peer_blocks& blocks) {
+    if (blocks.uniform) return;
+    layOut(blocks.sendBytes, sendCounts, sendOffsets);
+    layOut(blocks.receiveBytes, receiveCounts, receiveOffsets);
+  }
+
   void exchange(const weft_peer_blocks& blocks) {
     if (blocks.uniform) {
-      check(MPI_Alltoall(blocks.source, sendCounts[0], element, blocks.target, receiveCounts[0], element, MPI_COMM_WORLD),
-            "MPI_Alltoall");
+      int count = countOf(blocks.sendBytes[0]);
+      check(MPI_Alltoall(blocks.source, count, element, blocks.target, count, element, MPI_COMM_WORLD), "MPI_Alltoall");
       return;
     }
     check(MPI_Alltoallv(blocks.source, sendCounts.data(), sendOffsets.data(), element, blocks.target,
@@ -100,8 +108,7 @@ int connect(void*, const char* const*, const size_t*, char*) { return 0; }
 int exchange(void* handle, const weft_peer_blocks* blocks, double* nanoseconds, char* error) {
   return guarded(error, -1, [&] {
     auto* peer = static_cast<Peer*>(handle);
-    peer->layOut(blocks->sendBytes, peer->sendCounts, peer->sendOffsets);
-    peer->layOut(blocks->receiveBytes, peer->receiveCounts, peer->receiveOffsets);
+    peer->prepare(*blocks);
     check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     double start = weft::peers::nanosecondsNow();
     peer->exchange(*blocks);

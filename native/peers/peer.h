@@ -9,11 +9,13 @@
 extern "C" {
 #endif
 
-#define WEFT_PEER_INTERFACE 1
+#define WEFT_PEER_INTERFACE 2
 #define WEFT_PEER_ERROR_BYTES 1024
 
 typedef struct weft_peer_setup {
-  int rank, size, localRank;
+  int rank, size;
+  /* CUDA's number of this rank's GPU, for libraries that use one. */
+  int gpu;
   /* The interface to use, or empty for the library's own choice. */
   const char* networkInterface;
   uint64_t timeoutMs;

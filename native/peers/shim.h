@@ -1,21 +1,17 @@
 #pragma once
 // What the shims share.
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <string>
 
+#include "../clock.h"
 #include "peer.h"
 
 #define WEFT_PEER_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace weft::peers {
 
-inline double nanosecondsNow() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
+inline double nanosecondsNow() { return static_cast<double>(monotonicNanoseconds()); }
 
 inline void say(char* error, const std::string& text) {
   std::snprintf(error, WEFT_PEER_ERROR_BYTES, "%s", text.c_str());

@@ -6,6 +6,7 @@ import { multi, onChannel, type Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import { writePlan } from '../plan/write-plan.js';
 import { median } from '../results/diagnosis/noise.js';
+import { onOneHost } from '../world/choose-fabric.js';
 import { OwnPace } from './own-pace.js';
 import { pacingFor, type Session } from './session.js';
 import type { Settings } from './settings.js';
@@ -28,7 +29,7 @@ export interface PairSamples extends Pick<PairJob, 'metric' | 'rail'> {
   readonly batch: number;
   readonly samples: readonly number[];
   readonly checked: Checked;
-  /** By both hosts together; undefined where it is not TCP or not told. */
+  /** By each host once, whatever of its ranks; undefined where it is not TCP or not told. */
   readonly resent: number | undefined;
 }
 
@@ -155,7 +156,10 @@ export class PairMeter {
   #samplesOf(job: PairJob, [from, to]: RankPair, all: readonly Own[]): PairSamples {
     const [first, second] = [all[from]!, all[to]!];
     const { metric, rail } = job;
-    const counted = first.resent !== null && second.resent !== null;
+    const { members } = this.#session.world;
+    // The kernel counts for a whole host: of two ranks inside one either has the count.
+    const once = onOneHost({ members: [members[from]!, members[to]!] });
+    const counts = once ? [first.resent] : [first.resent, second.resent];
     return {
       metric,
       rail,
@@ -165,7 +169,7 @@ export class PairMeter {
       batch: first.batch,
       samples: first.samples,
       checked: addChecked([first.checked, second.checked]),
-      resent: counted ? first.resent! + second.resent! : undefined,
+      resent: counts.includes(null) ? undefined : counts.reduce<number>((sum, n) => sum + n!, 0),
     };
   }
 

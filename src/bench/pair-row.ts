@@ -12,11 +12,9 @@ import {
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { PairSamples } from './pair-meter.js';
+import { isBurst, tooGood } from './row.js';
 import type { Session } from './session.js';
 import { describeWrong } from './verify.js';
-
-const tooGood = 'faster than the line: wrong path or wrong line rate';
-const burstsToShow = 16;
 
 /** The row of one directed pair. `alone` is a rail measured besides a matrix that is over all rails. */
 export function pairRow(pair: PairSamples, session: Session, alone = false): Row {
@@ -31,7 +29,7 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
     allowedGbps: inside || latency ? undefined : rateOf(used),
     boundNanoseconds: inside || latency ? undefined : boundNs(bytes, used),
   });
-  const burst = bytes / used.length < burstsToShow * burstBytes;
+  const burst = isBurst(multi, bytes, used, burstBytes);
   const nics = fabric.channels.map(({ nic }) => nic);
   const failure =
     checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;

@@ -1,17 +1,21 @@
+import { WeftError } from '../errors.js';
 import { type RankPair, roundsOf } from '../plan/rounds.js';
 import { matrixOf, railCellsOf } from '../results/diagnosis/cells.js';
-import { conclude } from '../results/diagnosis/conclude.js';
 import { suspicionOf } from '../results/diagnosis/diagnosis.js';
 import type { Diagnosis, Pace } from '../results/diagnosis/finding.js';
 import { nameOf } from '../results/diagnosis/finding-name.js';
 import { gapFindings } from '../results/diagnosis/gaps.js';
-import { findSuspects, type ScanResult } from '../results/diagnosis/suspects.js';
+import { concludeAll } from '../results/diagnosis/loss.js';
+import { findSuspects, type ScanResult, type Suspect } from '../results/diagnosis/suspects.js';
 import type { Row } from '../results/schema.js';
 import { defineBenchmark, type Procedure } from './benchmark.js';
 import { type PairJob, PairMeter } from './pair-meter.js';
 import { pairRow } from './pair-row.js';
 import { mostRetests, retestSuspects } from './retest.js';
 import type { Session } from './session.js';
+import { defaultSettings, type Settings } from './settings.js';
+
+const sizes = { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 };
 
 export const pairs = defineBenchmark({
   id: 'pairs',
@@ -19,12 +23,32 @@ export const pairs = defineBenchmark({
   ranks: { min: 2 },
   needs: ['messages', 'rma', 'immediate'],
   columns: [{ name: 'Bandwidth' }, { name: 'Latency' }],
-  sizes: { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 },
+  sizes,
   options: [{ flags: '--per-rail', key: 'perRail', summary: 'a matrix for each channel alone' }],
   fabric: true,
   reportsGaps: true,
+  check: refuseMeaningless,
   run: (procedure) => new PairScan(procedure).run(),
 });
+
+/** Options of every benchmark that a scan of pairs has no use for. */
+function refuseMeaningless(settings: Settings): void {
+  if (settings.repeats > 1) {
+    throw new WeftError('BAD_USAGE', 'pairs has one diagnosis: --repeats means nothing to it', {
+      hint: 'Start it several times.',
+    });
+  }
+  const given = [
+    settings.columns !== undefined && '--columns',
+    settings.stepFactor !== sizes.factor && '--step-factor',
+    settings.stepBytes !== undefined && '--step-bytes',
+    settings.warmup !== defaultSettings.warmup && '--warmup',
+  ].filter((flag) => flag !== false);
+  if (given.length === 0) return;
+  throw new WeftError('BAD_USAGE', `${given.join(', ')} means nothing to pairs`, {
+    hint: 'It measures one size between --min-bytes and --max-bytes, bandwidth and latency both.',
+  });
+}
 
 /** The scan, then a second look at whoever stood out. */
 class PairScan {
@@ -49,17 +73,16 @@ class PairScan {
     const tools = { world, meter, rails: this.#rails };
     const results = await retestSuspects(tools, suspects, scan?.matrix);
     if (!scan) return;
-    const findings = results.map((result) => conclude(result, scan.matrix));
-    const unseen = suspects.slice(mostRetests).map((one) => suspicionOf(one, scan.matrix));
-    const dismissed = results
-      .filter((_, index) => findings[index]!.length === 0)
-      .map(({ suspect }) => suspicionOf(suspect, scan.matrix));
+    const { findings, dismissed } = concludeAll(results, scan.matrix);
+    const called = (some: readonly Suspect[]) => some.map((one) => suspicionOf(one, scan.matrix));
     const diagnosis: Diagnosis = {
       retested: true,
-      findings: [...gapFindings(session.gaps, this.#allRails()), ...findings.flat()],
+      findings: [...gapFindings(session.gaps), ...findings],
       notConfirmed: [
-        ...dismissed.map((one) => `${nameOf(one)} looked ${one.symptom}, and was not when alone`),
-        ...unseen.map(
+        ...called(dismissed).map(
+          (one) => `${nameOf(one)} looked ${one.symptom}, and was not when alone`,
+        ),
+        ...called(suspects.slice(mostRetests)).map(
           (one) => `${nameOf(one)} looked ${one.symptom}, and was not retested: too many did`,
         ),
       ],
@@ -67,12 +90,6 @@ class PairScan {
       retests: results.flatMap(({ retests }) => retests),
     };
     listener.diagnosed?.(diagnosis);
-  }
-
-  /** With those that were left out. */
-  #allRails(): number {
-    const { gaps } = this.#procedure.session;
-    return this.#rails + new Set(gaps.map(({ nic }) => nic)).size;
   }
 
   #scanResult(pace: readonly Pace[]): ScanResult {

@@ -6,6 +6,7 @@ import type { Traffic } from '../plan/traffic.js';
 import { measuredRow } from '../results/rows.js';
 import type { Breakdown, Labels, Row } from '../results/schema.js';
 import type { Mode } from './proxy-modes.js';
+import { tooGood } from './row.js';
 import type { Session } from './session.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
 
@@ -24,8 +25,6 @@ export interface ProxyRowParts {
   readonly breakdown: Breakdown | undefined;
   readonly labels: Labels;
 }
-
-const tooGood = 'faster than the line: wrong path or wrong line rate';
 
 export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
   const { strategy, mode, bytes, samples, batch, baseline, breakdown } = parts;

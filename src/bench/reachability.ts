@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { WeftError } from '../errors.js';
+import { constants } from 'node:os';
+import { isWeftError, WeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
+import { isNativeFault } from '../native/addon.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
 
@@ -54,20 +56,44 @@ export async function findGaps(world: World, fabric: Fabric, deadlineMs: number)
         channel.write(source.slice(0, probeBytes), to, { ...limits, immediate: probeImmediate }),
         channel.immediate(probeImmediate, limits),
       ]);
+      world.signal.throwIfAborted();
       return [
-        ...(sent.status === 'rejected' ? [{ rail, from: world.rank, to: peer }] : []),
-        ...(heard.status === 'rejected' ? [{ rail, from: peer, to: world.rank }] : []),
+        ...(isGap(sent) ? [{ rail, from: world.rank, to: peer }] : []),
+        ...(isGap(heard) ? [{ rail, from: peer, to: world.rank }] : []),
       ];
     }),
   );
-  const mine = (await Promise.all(probes)).flat();
-  world.signal.throwIfAborted();
+  const ended = await Promise.allSettled(probes);
+  const mine = ended.flatMap((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
   const gaps = (await world.allgather('gaps', mine)).flat();
   if (gaps.length > 0) return gaps;
   for (const remote of remotes) remote.close();
   source.close();
   target.close();
   return [];
+}
+
+const { errno } = constants;
+/** Node has no names for ESHUTDOWN and EHOSTDOWN. */
+const unnamed = [108, 112];
+/** Of a transfer that the network ended; EIO is what RDMA makes of retries that were in vain. */
+const networkErrors: readonly number[] = [
+  ...[errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNRESET, errno.ECONNABORTED, errno.ENOTCONN],
+  ...[errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.ENETRESET, errno.EPIPE],
+  ...[errno.EIO, errno.ECANCELED, ...unnamed],
+];
+
+/** Whether a probe did not come through. What ended it for another reason is no gap, and is thrown. */
+export function isGap(probe: PromiseSettledResult<unknown>): boolean {
+  if (probe.status === 'fulfilled') return false;
+  const { reason } = probe;
+  if (isWeftError(reason, 'TIMEOUT')) return true;
+  const fault = isWeftError(reason, 'FABRIC_FAULT') && reason.cause;
+  if (isNativeFault(fault) && networkErrors.includes(fault.code)) return true;
+  throw reason;
 }
 
 /** The next rank first, so that not all begin with the same one. */

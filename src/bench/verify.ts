@@ -21,12 +21,12 @@ export interface WrongByte {
 /** Seeds of one check are apart by more than any world is large. */
 const seedsPerCheck = 2 ** 17;
 
-/** A seed no other check of this run uses. */
 /** As much of an engine as a check needs. */
 export type Checkable = Pick<Engine, 'rank' | 'target' | 'run'> & {
   readonly source: Pick<Engine['source'], 'fill'>;
 };
 
+/** A seed no other check of this run uses. */
 export const seedOfCheck = (runSeed: number, check: number): number =>
   runSeed + check * seedsPerCheck;
 

@@ -18,7 +18,7 @@ import {
 import { WeftError } from '../errors.js';
 import { explain } from '../plan/explain.js';
 import { multi } from '../plan/strategies.js';
-import type { World } from '../world/index.js';
+import { ancestors, identify, type World } from '../world/index.js';
 import { print } from './bench.js';
 import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
 import { addFabricOptions, readFabricOptions } from './fabric-options.js';
@@ -86,16 +86,18 @@ function read(raw: unknown): Asked {
 
 async function run(asked: Asked): Promise<number> {
   const { request, settings, show } = asked;
-  const localRanks = localRanksOf(asked);
   if (show.explain) {
-    process.stdout.write(`${explainExchange(asked, localRanks)}\n`);
+    process.stdout.write(`${explainExchange(asked, show.ranks ?? defaultRanks)}\n`);
     return exitCode.ok;
   }
-  const mpi = request.backends?.includes('mpi') ? findMpi() : undefined;
+  const first = startsRanks(show);
+  const localRanks = first ? localRanksOf(asked) : defaultRanks;
+  const mpi = first && request.backends?.includes('mpi') ? findMpi() : undefined;
   return inRanks({
     show,
     localRanks,
     pin: settings.pin,
+    gpus: settings.gpus,
     timeoutMs: settings.timeoutMs,
     everyoneSpeaks: true,
     preflight: () => {
@@ -108,13 +110,16 @@ async function run(asked: Asked): Promise<number> {
   });
 }
 
+/** Whether this process is the one that starts the ranks, and not one of them. */
+function startsRanks({ ranks }: ShowOptions): boolean {
+  const identity = identify(process.env, { ancestors, ...(ranks !== undefined && { ranks }) });
+  return identity.launcher === 'single';
+}
+
 /** A matrix knows how many ranks it is for. */
 function localRanksOf({ request, show }: Asked): number {
   if (show.ranks !== undefined || request.matrix === undefined) return show.ranks ?? defaultRanks;
-  // Ranks read it on rank 0 only; here it is read before there are any.
-  return process.env.WEFT_RANK === undefined
-    ? readMatrix(request.matrix, request.dtype).length
-    : defaultRanks;
+  return readMatrix(request.matrix, request.dtype).length;
 }
 
 async function launch(mpi: MpiLauncher, { settings, show }: Asked, ranks: number) {

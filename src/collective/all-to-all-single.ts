@@ -11,7 +11,7 @@ import { Contents } from './contents.js';
 import type { Exchange } from './exchange.js';
 import { namedInterfaces } from './interfaces.js';
 import { lines, type Say } from './log.js';
-import { gpuOf, requireNccl } from './nccl.js';
+import { requireGpu } from './nccl.js';
 import { type Opened, openBackends } from './open-backends.js';
 import { agreeOnExchange, checkWorld, chooseBackends, type ExchangeRequest } from './request.js';
 import { boundOfExchange, type RankPart, rowOfExchange, rowOfMissing } from './row.js';
@@ -39,9 +39,16 @@ export async function allToAllSingle(
   const exchange = await agreeOnExchange(request, world);
   await refuseTooLarge(world, exchange);
   const ids = await chooseBackends(request.backends, world);
-  say(lines.device(world.rank, cudaDevice(ids, world)));
+  say(lines.device(world.rank, cudaDevice(ids, world, settings)));
   const interfaces = namedInterfaces(process.env, iface);
-  await using opened = await openBackends({ world, exchange, ids, settings, interfaces });
+  await using opened = await openBackends({
+    world,
+    exchange,
+    ids,
+    settings,
+    interfaces,
+    ifaceGiven: iface !== undefined,
+  });
   say(lines.processGroup(world.rank, world.size));
   say(lines.payload(world.rank, exchange));
   const run = (append: (row: Row) => void) => measure(options, exchange, opened, append);
@@ -77,7 +84,7 @@ async function measure(
         hosts: world.hosts,
         links: linksOf(fabric?.session.links, settings),
         burstBytes: fabric?.session.burstBytes ?? 0,
-        memory: id === 'nccl' ? 'direct' : memory,
+        memory: id === 'nccl' ? undefined : memory,
         parts,
       }),
     );
@@ -88,10 +95,14 @@ async function measure(
 const linksOf = (links: readonly Link[] | undefined, { lineRateGbps }: FabricSettings) =>
   links ?? (lineRateGbps === undefined ? [] : [{ lineRateGbps }]);
 
-function cudaDevice(ids: readonly BackendId[], { localRank }: World): number | undefined {
+function cudaDevice(
+  ids: readonly BackendId[],
+  world: World,
+  { gpus }: FabricSettings,
+): number | undefined {
   if (!ids.includes('nccl')) return undefined;
   try {
-    return gpuOf(localRank, requireNccl());
+    return requireGpu(world, gpus);
   } catch (error) {
     // Why it cannot be used is told with its row.
     if (error instanceof Unavailable) return undefined;

@@ -1,4 +1,4 @@
-import { WeftError } from '../errors.js';
+import { type ErrorCode, isWeftError, WeftError } from '../errors.js';
 import type { World } from '../world/world.js';
 import type { Tensors } from './contents.js';
 import type { Exchange } from './exchange.js';
@@ -27,11 +27,28 @@ export interface BackendJob {
   readonly timeoutMs: number;
   /** The interfaces asked for, best first; empty where none was. */
   readonly interfaces: readonly string[];
+  /** They were named by `--iface`, which comes before the libraries' own variables. */
+  readonly ifaceGiven: boolean;
+  /** CUDA's numbers of the GPUs that the ranks of a host take in turn; default: all. */
+  readonly gpus: readonly number[] | undefined;
 }
 
 /** Thrown where a backend cannot run here: the row is skipped, and this is why and what to do. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
+}
+
+/** Does `step`; its error of this kind (default: any of Weft's) means that a backend cannot run here. */
+export async function orUnavailable<T>(
+  code: ErrorCode | undefined,
+  step: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!isWeftError(error, code)) throw error;
+    throw new Unavailable([error.message, error.hint].filter(Boolean).join('. '));
+  }
 }
 
 interface Part<T> {

@@ -1,14 +1,14 @@
 import { openSession, pacingFor, type Session } from '../bench/session.js';
 import type { FabricSettings } from '../bench/settings.js';
-import { isWeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
+import { findOffers } from '../fabric/providers.js';
 import { addon } from '../native/addon.js';
 import type { Plan } from '../plan/plan.js';
 import { multi } from '../plan/strategies.js';
 import { writePlan } from '../plan/write-plan.js';
 import { chooseFabric } from '../world/choose-fabric.js';
 import type { World } from '../world/world.js';
-import { type Backend, together, Unavailable } from './backend.js';
+import { type Backend, orUnavailable, together } from './backend.js';
 import type { Tensors } from './contents.js';
 import type { Exchange } from './exchange.js';
 
@@ -37,8 +37,14 @@ export class FabricBackend implements Backend {
     settings: FabricSettings,
     interfaces: readonly string[],
   ): Promise<FabricBackend> {
-    await together(world, 'fabric open', requireLibrary);
-    const session = await openSession(world, await onInterfaces(world, settings, interfaces));
+    await together(world, 'fabric open', () =>
+      orUnavailable(undefined, () => {
+        loadLibrary();
+      }),
+    );
+    const wish = await onInterfaces(world, settings, interfaces);
+    await requireFabric(world, wish);
+    const session = await openSession(world, wish);
     try {
       await session.engine.prepare({
         sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
@@ -89,13 +95,17 @@ export class FabricBackend implements Backend {
 /** A rank that sends or receives nothing has buffers all the same. */
 const leastBytes = 64;
 
-function requireLibrary(): void {
-  try {
-    loadLibrary();
-  } catch (error) {
-    if (!isWeftError(error)) throw error;
-    throw new Unavailable(`${error.message}. ${error.hint ?? ''}`.trim());
-  }
+/**
+ * Throws Unavailable on every rank where one of them is not offered the fabric that opening a session will choose.
+ * Afterwards a rank could no longer be missed by the others without ending the job.
+ */
+async function requireFabric(world: World, settings: FabricSettings): Promise<void> {
+  const { options } = await orUnavailable('NO_PROVIDER', () => chooseFabric(world, settings));
+  await together(world, 'fabric offers', () =>
+    orUnavailable('NO_PROVIDER', () => {
+      findOffers(options);
+    }),
+  );
 }
 
 /** `--iface` is about sockets: where the fabric is made of those, it names the NICs, too. */

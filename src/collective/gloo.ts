@@ -1,6 +1,6 @@
 import { chooseFabric, onOneHost } from '../world/choose-fabric.js';
 import type { World } from '../world/world.js';
-import { type Backend, type BackendJob, together } from './backend.js';
+import { type Backend, type BackendJob, orUnavailable, together, Unavailable } from './backend.js';
 import { openPeer } from './peer-backend.js';
 import { howToBuild, requireShim } from './shims.js';
 
@@ -22,6 +22,10 @@ export async function openGloo(job: BackendJob): Promise<Backend> {
 /** gloo uses one interface: on one host loopback, else that of the first network all hosts have in common. */
 async function commonInterface(world: World): Promise<string> {
   if (onOneHost(world)) return 'lo';
-  const { options } = await chooseFabric(world, { provider: 'tcp' });
-  return options.nics?.[0] ?? 'lo';
+  const { options } = await orUnavailable('NO_PROVIDER', () =>
+    chooseFabric(world, { provider: 'tcp' }),
+  );
+  const [nic] = options.nics ?? [];
+  if (nic === undefined) throw new Unavailable('no interface for gloo: name one with --iface');
+  return nic;
 }

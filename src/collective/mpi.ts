@@ -1,5 +1,6 @@
 import type { Environment, Launcher } from '../world/index.js';
 import { type Backend, type BackendJob, together, Unavailable } from './backend.js';
+import type { Exchange } from './exchange.js';
 import { openPeer } from './peer-backend.js';
 import { howToBuild, requireShim } from './shims.js';
 
@@ -19,10 +20,23 @@ export function mpiOf(launcher: Launcher, env: Environment): MpiName {
   );
 }
 
+const mostElements = 2 ** 31 - 1;
+
+/** MPI counts elements with 32 bits: those of a block, and where blocks differ also those before it. */
+export function refuseLargeCounts(exchange: Exchange): void {
+  const { matrix, uniform, elementBytes } = exchange;
+  const bytes = uniform ? (matrix[0]?.[0] ?? 0) : exchange.busiestBytes(true);
+  if (bytes / elementBytes <= mostElements) return;
+  throw new Unavailable(
+    `MPI counts with 32 bits, and there are more than ${mostElements} elements: use smaller messages, or fewer ranks`,
+  );
+}
+
 export async function openMpi(job: BackendJob, env: Environment = process.env): Promise<Backend> {
-  const { world } = job;
+  const { world, exchange } = job;
   const [chosen] = await together(world, 'mpi shim', () => {
     const name = mpiOf(world.launcher, env);
+    refuseLargeCounts(exchange);
     return { name, path: requireShim(name, mpiTitle[name]) };
   });
   const { name, path } = chosen!;
@@ -31,7 +45,5 @@ export async function openMpi(job: BackendJob, env: Environment = process.env): 
     path,
     unavailable: (reason) =>
       `${mpiTitle[name]} could not be loaded (${reason}): ${howToBuild(name)}`,
-    hint: (reason) =>
-      /32 bits/.test(reason) ? 'Use smaller messages, or fewer ranks, with mpi.' : undefined,
   });
 }

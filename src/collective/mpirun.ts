@@ -20,9 +20,16 @@ export function findMpi(): MpiLauncher | undefined {
   return candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
 }
 
+/** Whoever does not even say its version by then would not start ranks, either. */
+const answerMs = 10_000;
+
 function versionOf(command: string): string {
   try {
-    return execFileSync(command, ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(command, ['--version'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: answerMs,
+    });
   } catch {
     return '';
   }

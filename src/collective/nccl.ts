@@ -1,5 +1,7 @@
+import { gpuNumberOf } from '../bench/devices.js';
 import { gpuAvailability } from '../gpu/gpu.js';
 import { addon, isNativeFault } from '../native/addon.js';
+import type { World } from '../world/world.js';
 import { type Backend, type BackendJob, together, Unavailable } from './backend.js';
 import { openPeer } from './peer-backend.js';
 
@@ -17,33 +19,43 @@ export function requireNccl(): number {
     const { message, hint } = available.reason;
     throw new Unavailable(`NCCL needs a GPU: ${message}. ${hint ?? ''}`.trim());
   }
+  const path = ncclPath();
+  if (path === loadable) return available.gpus.length;
   try {
-    new (addon().Peer)(ncclPath(), 'nccl');
+    new (addon().Peer)(path, 'nccl');
   } catch (error) {
     if (!isNativeFault(error)) throw error;
     throw new Unavailable(notLoaded(error.text));
   }
+  loadable = path;
   return available.gpus.length;
 }
+
+/** What has been loaded once: each try costs a thread. */
+let loadable: string | undefined;
 
 const notLoaded = (reason: string): string =>
   `NCCL could not be loaded (${reason}): ${howToInstall}`;
 
-/** The GPU of a local rank: ranks beyond the last GPU begin again at the first, and NCCL refuses them. */
-export const gpuOf = (localRank: number, gpus: number): number => localRank % gpus;
+/** This rank's GPU. Ranks beyond the last begin again at the first, and NCCL refuses them. */
+export const requireGpu = ({ localRank }: World, asked: readonly number[] | undefined): number =>
+  gpuNumberOf(localRank, requireNccl(), asked) ?? 0;
 
 const shared =
   'NCCL wants a GPU of its own for every rank. Start one rank per GPU (--ranks, --nproc_per_node), or compare ' +
   'with --backend fabric or gloo, which do not use the GPU.';
 
 export async function openNccl(job: BackendJob): Promise<Backend> {
-  const { world, interfaces } = job;
-  await together(world, 'nccl library', requireNccl);
-  // NCCL reads it when its first group is made; what the user set is the user's.
-  if (interfaces.length > 0) process.env.NCCL_SOCKET_IFNAME ??= `=${interfaces.join(',')}`;
+  const { world, interfaces, ifaceGiven, gpus } = job;
+  const everyones = await together(world, 'nccl library', () => requireGpu(world, gpus));
+  // NCCL reads it when its first group is made; what the user set there yields to --iface alone.
+  if (interfaces.length > 0 && (ifaceGiven || process.env.NCCL_SOCKET_IFNAME === undefined)) {
+    process.env.NCCL_SOCKET_IFNAME = `=${interfaces.join(',')}`;
+  }
   return openPeer(job, {
     id: 'nccl',
     path: ncclPath(),
+    gpu: everyones[world.rank]!,
     unavailable: notLoaded,
     hint: (reason) => {
       if (/duplicate gpu/i.test(reason)) return shared;

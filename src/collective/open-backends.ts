@@ -30,6 +30,7 @@ export interface OpenOptions {
   readonly ids: readonly BackendId[];
   readonly settings: FabricSettings;
   readonly interfaces: readonly string[];
+  readonly ifaceGiven: boolean;
 }
 
 const openers = { gloo: openGloo, mpi: openMpi, nccl: openNccl } as const;
@@ -39,24 +40,17 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
   const { world, exchange, ids, settings, interfaces } = options;
   const missing: Missing[] = [];
   const backends: Backend[] = [];
+  const own: HostBuffer[] = [];
   const attempt = async <B extends Backend>(id: BackendId, open: () => Promise<B>) => {
     try {
       const backend = await open();
       backends.push(backend);
       return backend;
     } catch (error) {
-      if (error instanceof Unavailable) {
-        missing.push({ id, outcome: 'skipped', reason: error.message });
-      } else if (isWeftError(error, 'PEER_LIBRARY')) {
-        const reason = [error.message, error.hint].filter(Boolean).join('. ');
-        missing.push({ id, outcome: 'failed', reason });
-      } else {
-        throw error;
-      }
+      missing.push(missingFor(id, error));
       return undefined;
     }
   };
-  const own: HostBuffer[] = [];
   const close = async () => {
     for (const backend of [...backends].reverse()) await backend.close();
     for (const buffer of own) buffer.close();
@@ -66,7 +60,7 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
       ? await attempt('fabric', () => FabricBackend.open(world, exchange, settings, interfaces))
       : undefined;
     const tensors = fabric?.tensors ?? allocate(exchange, world.rank, own);
-    const job: BackendJob = { world, exchange, tensors, timeoutMs: settings.timeoutMs, interfaces };
+    const job = jobOf(options, tensors);
     for (const id of ids) {
       if (id !== 'fabric') await attempt(id, () => openers[id](job));
     }
@@ -76,6 +70,20 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
     await close();
     throw error;
   }
+}
+
+const jobOf = ({ settings, ...rest }: OpenOptions, tensors: Tensors): BackendJob => ({
+  ...rest,
+  tensors,
+  timeoutMs: settings.timeoutMs,
+  gpus: settings.gpus,
+});
+
+/** Why a backend could not be opened; what is not its own affair is thrown. */
+function missingFor(id: BackendId, error: unknown): Missing {
+  if (error instanceof Unavailable) return { id, outcome: 'skipped', reason: error.message };
+  if (!isWeftError(error, 'PEER_LIBRARY')) throw error;
+  return { id, outcome: 'failed', reason: [error.message, error.hint].filter(Boolean).join('. ') };
 }
 
 /** Without a fabric nothing has to be registered: ordinary memory, on huge pages, touched. */

@@ -9,6 +9,8 @@ export interface PeerLibrary {
   /** What the addon opens. */
   readonly path: string;
   readonly networkInterface?: string;
+  /** CUDA's number of this rank's GPU, where the library uses one. */
+  readonly gpu?: number;
   /** Why it cannot be loaded, and what to do about that. */
   unavailable(reason: string): string;
   /** What to do about an error of the library's, where we know. */
@@ -25,10 +27,10 @@ export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<B
   try {
     const addresses = await together(world, `${library.id} open`, async () => {
       native = load(library);
-      return await within(job, library, 'opening it', native.open(setupOf(job, library)));
+      return await within(job, library, 'opening it', () => native!.open(setupOf(job, library)));
     });
     await together(world, `${library.id} connect`, () =>
-      within(job, library, 'connecting the ranks', native!.connect(addresses)),
+      within(job, library, 'connecting the ranks', () => native!.connect(addresses)),
     );
   } catch (error) {
     await letGo(native);
@@ -59,14 +61,15 @@ class PeerBackend implements Backend {
 
   exchange(): Promise<number> {
     const { tensors, exchange } = this.#job;
-    const ended = this.#native.exchange(
-      tensors.input.native,
-      tensors.output.native,
-      this.#sendBytes,
-      this.#receiveBytes,
-      exchange.uniform,
+    return within(this.#job, this.#library, 'the exchange', () =>
+      this.#native.exchange(
+        tensors.input.native,
+        tensors.output.native,
+        this.#sendBytes,
+        this.#receiveBytes,
+        exchange.uniform,
+      ),
     );
-    return within(this.#job, this.#library, 'the exchange', ended);
   }
 
   close(): Promise<void> {
@@ -83,12 +86,13 @@ function load(library: PeerLibrary): NativePeer {
   }
 }
 
-function setupOf({ world, exchange, timeoutMs }: BackendJob, { networkInterface }: PeerLibrary) {
+function setupOf({ world, exchange, timeoutMs }: BackendJob, library: PeerLibrary) {
+  const { networkInterface = '', gpu = 0 } = library;
   return {
     rank: world.rank,
     size: world.size,
-    localRank: world.localRank,
-    networkInterface: networkInterface ?? '',
+    gpu,
+    networkInterface,
     timeoutMs,
     sourceBytes: exchange.sourceBytes(world.rank),
     targetBytes: exchange.targetBytes(world.rank),
@@ -101,7 +105,7 @@ async function within<T>(
   { world, timeoutMs }: BackendJob,
   library: PeerLibrary,
   what: string,
-  ended: Promise<T>,
+  begin: () => Promise<T>,
 ): Promise<T> {
   world.signal.throwIfAborted();
   const over = new AbortController();
@@ -118,7 +122,7 @@ async function within<T>(
   late.catch(() => {});
   aborted.catch(() => {});
   try {
-    return await Promise.race([ended, late, aborted]);
+    return await Promise.race([begin(), late, aborted]);
   } catch (error) {
     throw explained(error, library, what);
   } finally {

@@ -54,6 +54,7 @@ export async function agreeOnExchange(request: ExchangeRequest, world: World): P
     if (mine) checkMatrixWorld(mine, path, world.size);
     return new Exchange(await world.broadcast<ByteMatrix>('matrix', mine ?? []), dtype);
   }
+  checkMessage(msgBytes, dtype);
   const matrix =
     zipf === undefined
       ? uniformMatrix(world.size, msgBytes)

@@ -25,7 +25,8 @@ export interface ExchangeRow {
   readonly links: readonly Link[];
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
-  readonly memory: 'host' | 'pinned' | 'direct';
+  /** Undefined: the GPU's, by whatever way NCCL chose. */
+  readonly memory: 'host' | 'pinned' | undefined;
   /** By rank. */
   readonly parts: readonly RankPart[];
 }
@@ -72,7 +73,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     figures,
     nccl: ncclExchange(exchange.busiestBytes(true), exchange.busiestBytes(false), meanNanoseconds),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
-    labels: { memory: row.memory, ...(burst && { burst }) },
+    labels: { ...(row.memory && { memory: row.memory }), ...(burst && { burst }) },
     ...(failure !== undefined && { failure }),
     perRank: parts.map((part, rank) => ({
       rank,

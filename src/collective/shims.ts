@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Unavailable } from './backend.js';
 
 export type ShimName = 'gloo' | 'openmpi' | 'mpich';
 
-/** Where set-up builds a shim of native/peers/. */
-export const shimPath = (name: ShimName): string =>
-  fileURLToPath(new URL(`../../build/peers/${name}.so`, import.meta.url));
+/** Where set-up builds the shims of native/peers/; WEFT_PEERS names another folder. */
+const shimFolder = (): string =>
+  process.env.WEFT_PEERS || fileURLToPath(new URL('../../build/peers', import.meta.url));
+
+const shimPath = (name: ShimName): string => join(shimFolder(), `${name}.so`);
 
 export const hasShim = (name: ShimName): boolean => existsSync(shimPath(name));
 

@@ -229,6 +229,7 @@ export class PromisePort {
     const text = this.native.takeText(textKey) ?? `error ${code}`;
     return new WeftError('FABRIC_FAULT', `the transfer failed: ${text}`, {
       hint: 'Run with FI_LOG_LEVEL=warn to see what libfabric says.',
+      cause: Object.assign(new Error(text), { operation: 'transfer', code, text }),
     });
   }
 

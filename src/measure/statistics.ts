@@ -56,13 +56,13 @@ function perIteration(samples: readonly number[], batch: number): number[] {
   });
 }
 
-/** The smallest sample that at least `percent` of the samples do not exceed. */
 /** Nearest-rank percentiles of any values, which need not be durations. */
 export function percentilesOf(values: readonly number[], percents: readonly number[]): number[] {
   const sorted = Float64Array.from(values).sort();
   return percents.map((percent) => percentile(sorted, percent));
 }
 
+/** The smallest sample that at least `percent` of the samples do not exceed. */
 function percentile(sorted: Float64Array, percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]!;
 }

@@ -206,7 +206,8 @@ export interface NativePort {
 export interface NativePeerSetup {
   readonly rank: number;
   readonly size: number;
-  readonly localRank: number;
+  /** CUDA's number; only NCCL reads it. */
+  readonly gpu: number;
   /** Empty: the library's own choice. */
   readonly networkInterface: string;
   readonly timeoutMs: number;

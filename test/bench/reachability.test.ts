@@ -1,5 +1,7 @@
+import { constants } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { describeGaps } from '../../src/bench/reachability.js';
+import { describeGaps, isGap } from '../../src/bench/reachability.js';
+import { WeftError } from '../../src/errors.js';
 
 const hosts = ['h0', 'h1', 'h2', 'h3'];
 const gap = (from: number, to: number) => ({ from, to });
@@ -17,5 +19,27 @@ describe('who does not reach whom', () => {
   test('without such a host some of the pairs are named', () => {
     const all = hosts.flatMap((_, from) => [1, 2, 3].map((by) => gap(from, (from + by) % 4)));
     expect(describeGaps(all, hosts)).toMatch(/^h0 does not reach h1, .* and 8 more$/);
+  });
+});
+
+describe('what a probe that failed says', () => {
+  const probe = (reason: unknown) => ({ status: 'rejected', reason }) as const;
+  const transfer = (code: number) =>
+    new WeftError('FABRIC_FAULT', 'the transfer failed', {
+      cause: Object.assign(new Error(), { operation: 'transfer', code, text: '' }),
+    });
+
+  test('nothing came in time, or the network ended it: a gap', () => {
+    expect(isGap(probe(new WeftError('TIMEOUT', 'late')))).toBe(true);
+    expect(isGap(probe(transfer(constants.errno.EHOSTUNREACH)))).toBe(true);
+    expect(isGap({ status: 'fulfilled', value: 0 })).toBe(false);
+  });
+
+  test.each([
+    ['a region that is in use', new WeftError('BUSY', 'in use')],
+    ['an argument the provider refuses', transfer(constants.errno.EINVAL)],
+    ['a mistake of ours', new TypeError('no such slice')],
+  ])('%s is no gap', (_, reason) => {
+    expect(() => isGap(probe(reason))).toThrow(reason);
   });
 });

@@ -1,6 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { shimPath } from '../../src/collective/shims.js';
 import type { Run } from '../../src/results/schema.js';
 import { Desk } from '../bench/weft.js';
 
@@ -144,18 +143,24 @@ describe('what is wrong is said', () => {
 
   test('a library that is not set up is skipped aloud, and alone it leaves nothing to run', async () => {
     using desk = new Desk();
-    const [shim, aside] = [shimPath('gloo'), `${shimPath('gloo')}.aside`];
-    renameSync(shim, aside);
-    try {
-      const both = await desk.weft(`all-to-all-single ${small} --backend fabric,gloo --quiet`);
-      expect(both.exitCode).toBe(0);
-      expect(both.stdout).toMatch(
-        /skipped gloo: gloo is not set up here: apt-get install libgloo-dev/,
-      );
-      const alone = await desk.weft(`all-to-all-single ${small} --backend gloo --quiet`);
-      expect(alone.exitCode).toBe(3);
-    } finally {
-      renameSync(aside, shim);
-    }
+    const without = { WEFT_PEERS: desk.folder };
+    const line = `all-to-all-single ${small} --quiet --backend`;
+    const both = await desk.weft(`${line} fabric,gloo`, without);
+    expect(both.exitCode).toBe(0);
+    expect(both.stdout).toMatch(
+      /skipped gloo: gloo is not set up here: apt-get install libgloo-dev/,
+    );
+    expect((await desk.weft(`${line} gloo`, without)).exitCode).toBe(3);
+  });
+
+  test('a fabric that libfabric does not offer is skipped, and the others run', async () => {
+    using desk = new Desk();
+    const line = `all-to-all-single ${small} --provider verbs --nics none0 --quiet --format json`;
+    const both = await desk.weft(`${line} --backend fabric,gloo`);
+    expect(both.exitCode, both.stderr).toBe(0);
+    const run = jsonOf(both.stdout);
+    expect(outcomes(run)).toEqual({ fabric: 'skipped', gloo: 'passed' });
+    expect(run.rows.find(({ column }) => column === 'fabric')?.reason).toMatch(/no usable verbs/);
+    expect((await desk.weft(`${line} --backend fabric`)).exitCode).toBe(3);
   });
 });

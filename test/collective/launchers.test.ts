@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -54,6 +54,40 @@ describe('torchrun', () => {
     const { stdout, stderr } = await run('torchrun', [...args, ...command('fabric,gloo,mpi')]);
     expect(outcomes(stdout), stderr).toEqual({ fabric: 'passed', gloo: 'passed', mpi: 'skipped' });
     expect(stdout).toMatch(/started by torchrun, and MPI needs its own launcher: use mpirun/);
+  });
+});
+
+describe('ranks of a launcher on one host', () => {
+  let port = 20_000 + (process.pid % 10_000);
+
+  /** Two ranks, each in a folder of its own. */
+  function launch(...args: string[]) {
+    const address = { MASTER_ADDR: 'localhost', MASTER_PORT: `${port++}` };
+    const ranks = ['0', '1'].map((rank) => {
+      const here = join(folder, rank);
+      mkdirSync(here, { recursive: true });
+      const words = ['-C', here, process.execPath, weft, 'all-to-all-single', ...args];
+      const who = { RANK: rank, LOCAL_RANK: rank, GROUP_RANK: '0' };
+      const env = { ...address, ...who, WORLD_SIZE: '2', LOCAL_WORLD_SIZE: '2' };
+      return start('env', [...words, '--out', join(here, `${address.MASTER_PORT}.jsonl`)], { env })
+        .finished;
+    });
+    return Promise.all(ranks);
+  }
+
+  test('half an element is bad usage here, too', async () => {
+    for (const { code, stderr } of await launch('--msg-bytes', '1001')) {
+      expect(code, stderr).toBe(2);
+    }
+  });
+
+  test('rank 0 alone needs the matrix', async () => {
+    mkdirSync(join(folder, '0'), { recursive: true });
+    writeFileSync(join(folder, '0', 'only-here.csv'), '4,8\n12,16\n');
+    const args = ['--matrix', 'only-here.csv', '--backend', 'fabric', '--format', 'json'];
+    const [first, second] = await launch(...args);
+    expect(second!.code, second!.stderr).toBe(0);
+    expect(outcomes(first!.stdout), first!.stderr).toEqual({ fabric: 'passed' });
   });
 });
 

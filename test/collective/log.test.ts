@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { Unavailable } from '../../src/collective/backend.js';
 import { Exchange, uniformMatrix } from '../../src/collective/exchange.js';
 import { namedInterfaces } from '../../src/collective/interfaces.js';
 import { lines, timestamp } from '../../src/collective/log.js';
-import { mpiOf } from '../../src/collective/mpi.js';
+import { mpiOf, refuseLargeCounts } from '../../src/collective/mpi.js';
 
 test('the log speaks as the script does', () => {
   const exchange = new Exchange(uniformMatrix(2, 4 * 2 ** 20), 'float32');
@@ -41,6 +42,24 @@ test('which MPI it is follows from who started the ranks', () => {
   expect(mpiOf('openmpi', {})).toBe('openmpi');
   expect(mpiOf('mpich', {})).toBe('mpich');
   expect(mpiOf('srun', { PMIX_RANK: '0' })).toBe('openmpi');
+  expect(mpiOf('srun', { PMI_FD: '7' })).toBe('mpich');
   expect(() => mpiOf('srun', {})).toThrow(/started by srun/);
   expect(() => mpiOf('torchrun', {})).toThrow(/MPI needs its own launcher/);
+});
+
+test('MPI is left out where its 32-bit counts do not reach', () => {
+  const block = 4 * (2 ** 31 - 1);
+  const even = (bytes: number) => new Exchange(uniformMatrix(4, bytes), 'float32');
+  expect(() => refuseLargeCounts(even(block))).not.toThrow();
+  expect(() => refuseLargeCounts(even(block + 4))).toThrow(Unavailable);
+  // Of blocks that differ their offsets count, too.
+  const half = block / 2 + 2;
+  const uneven = new Exchange(
+    [
+      [half, half],
+      [0, 4],
+    ],
+    'float32',
+  );
+  expect(() => refuseLargeCounts(uneven)).toThrow(/32 bits/);
 });

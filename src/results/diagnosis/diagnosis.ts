@@ -1,22 +1,9 @@
-import type { Run } from '../schema.js';
-import { matrixOf, type Places, railCellsOf } from './cells.js';
+import type { Places } from './cells.js';
 import { confidenceFrom } from './conclude.js';
-import type { Diagnosis, Finding } from './finding.js';
+import type { Finding } from './finding.js';
 import { nameOf } from './finding-name.js';
-import { findSuspects, type Suspect, type Symptom } from './suspects.js';
+import type { Suspect, Symptom } from './suspects.js';
 import { nextStep } from './words.js';
-
-/**
- * Who is to blame in a run of `pairs`. What the run itself found, retests and all; where it has none (it ended early,
- * or comes from elsewhere), what its matrix alone suggests, said to be no more than that.
- */
-export function diagnosisOf(run: Run): Diagnosis {
-  if (run.diagnosis) return run.diagnosis;
-  const matrix = matrixOf(run);
-  const suspects = findSuspects({ matrix, railCells: railCellsOf(run), pace: [] });
-  const findings = suspects.map((suspect) => suspicionOf(suspect, matrix));
-  return { retested: false, findings, notConfirmed: [], pace: [], retests: [] };
-}
 
 const symptomOf: Record<Symptom['metric'], Finding['symptom']> = {
   slow: 'slow',

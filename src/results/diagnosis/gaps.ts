@@ -8,26 +8,15 @@ export interface Gap {
   readonly to?: string;
 }
 
-/** Findings about rails that do not carry: a NIC where one host is in every gap, else pairs; a host where all rails are. */
-export function gapFindings(gaps: readonly Gap[], rails: number): Finding[] {
+/** Findings about rails that do not carry: a NIC where one host is in every gap, else pairs. */
+export function gapFindings(gaps: readonly Gap[]): Finding[] {
   const nics = [...new Set(gaps.map((gap) => gap.nic))];
-  const findings = nics.flatMap((nic) =>
+  return nics.flatMap((nic) =>
     ofRail(
       gaps.filter((gap) => gap.nic === nic),
       nic,
     ),
   );
-  const hosts = new Set(findings.flatMap(({ who }) => who.host ?? []));
-  for (const host of hosts) {
-    const own = findings.filter(({ cause, who }) => cause === 'nic' && who.host === host);
-    if (rails > 1 && own.length === rails) {
-      return [
-        ...findings.filter((f) => !own.includes(f)),
-        down('host', { host, direction: 'both' }),
-      ];
-    }
-  }
-  return findings;
 }
 
 function down(cause: Finding['cause'], who: Who): Finding {

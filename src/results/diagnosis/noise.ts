@@ -1,3 +1,4 @@
+import { seededRandom } from '../../measure/seeded-random.js';
 import type { Cell } from './cells.js';
 
 /** The 25 % point of the absolute value of a standard normal. */
@@ -56,11 +57,8 @@ function allQuads(ranks: readonly number[]): Quad[] {
 
 /** Drawn the same way every time: the same matrix has the same noise. */
 function someQuads(ranks: readonly number[]): Quad[] {
-  let state = 1;
-  const draw = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return ranks[Math.floor((state / 2 ** 32) * ranks.length)]!;
-  };
+  const next = seededRandom(1);
+  const draw = () => ranks[Math.floor(next() * ranks.length)]!;
   const quads = Array.from({ length: quadsDrawn }, (): Quad => [draw(), draw(), draw(), draw()]);
   return quads.filter((quad) => new Set(quad).size === 4);
 }

@@ -15,52 +15,59 @@ export interface RetestPairs {
 export function retestPairs(
   suspect: Suspect,
   suspects: readonly Suspect[],
-  { hosts, cells }: PairMatrix,
+  matrix: PairMatrix,
 ): RetestPairs {
   const suspected = new Set(suspects.flatMap(({ ranks }) => ranks));
-  const ranks = [...hosts.keys()];
-  const healthy = ranks.filter((rank) => !suspected.has(rank));
+  const healthy = [...matrix.hosts.keys()].filter((rank) => !suspected.has(rank));
+  const subject = subjectOf(suspect, healthy, matrix);
+  const control = controlOf(suspect, subject, healthy, matrix);
+  return { subject, ...(control && { control }) };
+}
+
+type Pair = readonly [number, number];
+
+function subjectOf({ kind, ranks }: Suspect, healthy: readonly number[], matrix: PairMatrix): Pair {
+  const { hosts } = matrix;
+  const [a, b] = ranks;
+  if (kind === 'pair') return [a!, b!];
   const manyHosts = new Set(hosts).size > 1;
-  const between = (a: number, b: number) => hosts[a] !== hosts[b];
-  const subject = subjectOf();
-  const sameKind = (a: number, b: number) => a !== b && between(a, b) === between(...subject);
-  return { subject, ...controlOf() };
-
-  function subjectOf(): [number, number] {
-    const [a, b] = suspect.ranks;
-    if (suspect.kind === 'pair') return [a!, b!];
-    if (suspect.kind === 'rail') return bestPair(healthy) ?? bestPair(ranks) ?? [0, 1];
-    const others = (some: readonly number[]) =>
-      some.filter((rank) => rank !== a && (!manyHosts || between(a!, rank)));
-    const [partner] = [...others(healthy), ...others(bestFirst(a!)), ...bestFirst(a!)];
-    return [a!, partner!];
+  const comparable = (x: number, y: number) => x !== y && (!manyHosts || hosts[x] !== hosts[y]);
+  if (kind === 'rail') {
+    const [pair] = [...pairsOf(healthy), ...pairsOf([...hosts.keys()])].filter((one) =>
+      comparable(...one),
+    );
+    return pair ?? [0, 1];
   }
+  const peers = bestFirst(a!, matrix);
+  const [partner] = [...[...healthy, ...peers].filter((rank) => comparable(a!, rank)), ...peers];
+  return [a!, partner!];
+}
 
-  function controlOf(): { control?: [number, number] } {
-    const pairsOf = (some: readonly number[]) =>
-      some.flatMap((a) => some.filter((b) => a < b && sameKind(a, b)).map((b) => [a, b] as const));
-    const apart = (pair: readonly number[]) => !pair.some((rank) => subject.includes(rank));
-    const isSubject = (pair: readonly number[]) => pair.every((rank) => subject.includes(rank));
-    // Of a pair the ends themselves are not suspect: one of them with a third is a control, too.
-    const wider =
-      suspect.kind !== 'place'
-        ? [...new Set([...healthy, ...subject])].sort((a, b) => a - b)
-        : healthy;
-    const choices = [...pairsOf(healthy).filter(apart), ...pairsOf(healthy), ...pairsOf(wider)];
-    const [choice] = choices.filter((pair) => !isSubject(pair));
-    return choice === undefined ? {} : { control: [choice[0], choice[1]] };
-  }
+function controlOf(
+  { kind }: Suspect,
+  subject: Pair,
+  healthy: readonly number[],
+  { hosts }: PairMatrix,
+): Pair | undefined {
+  const inside = ([a, b]: Pair) => hosts[a] === hosts[b];
+  const shared = (pair: Pair) => pair.filter((rank) => subject.includes(rank)).length;
+  // Of a pair the ends themselves are not suspect: one of them with a third is a control, too.
+  const wider =
+    kind === 'place' ? healthy : [...new Set([...healthy, ...subject])].sort((a, b) => a - b);
+  const choices = [
+    ...pairsOf(healthy).filter((pair) => shared(pair) === 0),
+    ...pairsOf(healthy),
+    ...pairsOf(wider),
+  ];
+  return choices.find((pair) => shared(pair) < 2 && inside(pair) === inside(subject));
+}
 
-  function bestPair(some: readonly number[]): [number, number] | undefined {
-    const pairs = some.flatMap((a) => some.filter((b) => a < b).map((b) => [a, b] as const));
-    const [best] = pairs.filter(([a, b]) => !manyHosts || between(a, b));
-    return best && [best[0], best[1]];
-  }
+const pairsOf = (some: readonly number[]): Pair[] =>
+  some.flatMap((a) => some.filter((b) => a < b).map((b) => [a, b] as const));
 
-  /** Peers of a rank, the one it does best with first. */
-  function bestFirst(rank: number): number[] {
-    const gbps = (peer: number) =>
-      Math.max(0, ...cells.filter((c) => c.from === rank && c.to === peer).map((c) => c.gbps ?? 0));
-    return ranks.filter((peer) => peer !== rank).sort((a, b) => gbps(b) - gbps(a));
-  }
+/** Peers of a rank, the one it does best with first. */
+function bestFirst(rank: number, { hosts, cells }: PairMatrix): number[] {
+  const gbps = (peer: number) =>
+    Math.max(0, ...cells.filter((c) => c.from === rank && c.to === peer).map((c) => c.gbps ?? 0));
+  return [...hosts.keys()].filter((peer) => peer !== rank).sort((a, b) => gbps(b) - gbps(a));
 }

@@ -1,15 +1,5 @@
+import { seededRandom } from '../../../src/measure/seeded-random.js';
 import type { Cell, Places } from '../../../src/results/diagnosis/cells.js';
-
-/** The same stream for the same seed. */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export type Noise = (next: () => number) => number;
 const normal: Noise = (next) =>
@@ -45,7 +35,7 @@ export interface Maker {
 }
 
 export function makeCells({ places, perRail, noise, seed, fault = () => 1 }: Maker): Cell[] {
-  const next = random(seed);
+  const next = seededRandom(seed);
   const ranks = [...places.hosts.keys()];
   const rails = perRail ? [...places.nics.keys()] : [undefined];
   return ranks.flatMap((from) =>

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../../src/measure/seeded-random.js';
 import type { PairCell } from '../../../src/results/diagnosis/cells.js';
 import { bestOf, conclude } from '../../../src/results/diagnosis/conclude.js';
 import type { Finding, Pace, Retest } from '../../../src/results/diagnosis/finding.js';
-import { gapFindings } from '../../../src/results/diagnosis/gaps.js';
+import { concludeAll } from '../../../src/results/diagnosis/loss.js';
 import { retestPairs } from '../../../src/results/diagnosis/retest-plan.js';
 import { findSuspects } from '../../../src/results/diagnosis/suspects.js';
-import { random, worldOf } from './matrices.js';
+import { worldOf } from './matrices.js';
 
 /** A fabric in which everything between two ranks on a rail follows from this. */
 interface World {
@@ -24,7 +25,7 @@ const range = (count: number) => Array.from({ length: count }, (_, i) => i);
 /** What `weft pairs` would find, with the measurement replaced by the description. */
 function findingsIn(world: World, seed: number): Finding[] {
   const { hosts, rails, share = () => 1, resent = () => 0, latencyFactor = () => 1 } = world;
-  const next = random(seed);
+  const next = seededRandom(seed);
   const noisy = (value: number) => value * (1 + 0.02 * (next() - 0.5));
   const places = worldOf(hosts, rails);
   const over = (pick: (rail: number) => number, how: (...all: number[]) => number) =>
@@ -66,7 +67,7 @@ function findingsIn(world: World, seed: number): Finding[] {
   );
   const suspects = findSuspects({ matrix, railCells: rails > 1 ? railCells : [], pace });
   const healthyNow = world.passing === true;
-  return suspects.flatMap((suspect) => {
+  const results = suspects.map((suspect) => {
     const pairs = retestPairs(suspect, suspects, matrix);
     const retests = range(rails).flatMap((rail) =>
       [
@@ -88,8 +89,9 @@ function findingsIn(world: World, seed: number): Finding[] {
         }),
       ),
     );
-    return conclude({ suspect, retests, pace: healthyNow ? [] : pace }, places);
+    return { suspect, retests, pace: healthyNow ? [] : pace };
   });
+  return [...concludeAll(results, matrix).findings];
 }
 
 const paceOf = (rank: number, share: number): Pace => ({
@@ -144,6 +146,20 @@ describe('from a matrix to a name', () => {
       'a host that loses packets',
       { hosts: 4, rails: 2, resent: (f, t) => (touches(3, f, t) ? 8 : 0) },
       [{ cause: 'host', symptom: 'loss', host: 'h3', direction: 'both' }],
+    ],
+    [
+      'a host that loses mostly, but not only, with one other',
+      {
+        hosts: 4,
+        rails: 1,
+        resent: (f, t) => (!touches(1, f, t) ? 0 : touches(0, f, t) ? 5 : f === 1 ? 2 : 1),
+      },
+      [{ cause: 'host', symptom: 'loss', host: 'h1', nic: 'nic0', direction: 'both' }],
+    ],
+    [
+      'a pair that loses, and its ends do not with others',
+      { hosts: 4, rails: 2, resent: (f, t) => (touches(1, f, t) && touches(2, f, t) ? 8 : 0) },
+      [{ cause: 'pair', symptom: 'loss', from: 'h1', to: 'h2', direction: 'both' }],
     ],
     [
       'a pair that is slow one way',
@@ -219,38 +235,4 @@ test('of two retests the better counts', () => {
     { suspect, retests: [second], pace: [] },
   );
   expect(both.retests[0]).toMatchObject({ gbps: 0.1, latencyNanoseconds: 5, resent: 0 });
-});
-
-describe('rails that do not carry', () => {
-  const names = (findings: readonly Finding[]) =>
-    findings.map(({ cause, who }) => ({ cause, ...who }));
-
-  test('an interface without a carrier is the NIC', () => {
-    expect(names(gapFindings([{ nic: 'nic1', from: 'h2' }], 2))).toEqual([
-      { cause: 'nic', host: 'h2', nic: 'nic1', direction: 'both' },
-    ]);
-  });
-
-  test('a host in every gap is blamed, with its direction', () => {
-    const gaps = ['h0', 'h1', 'h3'].map((to) => ({ nic: 'nic0', from: 'h2', to }));
-    expect(names(gapFindings(gaps, 2))).toEqual([
-      { cause: 'nic', host: 'h2', nic: 'nic0', direction: 'out' },
-    ]);
-  });
-
-  test('two hosts that do not reach each other are a pair', () => {
-    const gaps = [
-      { nic: 'nic0', from: 'h0', to: 'h1' },
-      { nic: 'nic0', from: 'h1', to: 'h0' },
-      { nic: 'nic0', from: 'h0', to: 'h1' },
-    ];
-    expect(names(gapFindings(gaps, 2))).toEqual([
-      { cause: 'pair', from: 'h0', to: 'h1', nic: 'nic0', direction: 'both' },
-    ]);
-  });
-
-  test('a host none of whose rails carries is the host', () => {
-    const gaps = ['nic0', 'nic1'].map((nic) => ({ nic, from: 'h2' }));
-    expect(names(gapFindings(gaps, 2))).toEqual([{ cause: 'host', host: 'h2', direction: 'both' }]);
-  });
 });
