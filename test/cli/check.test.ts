@@ -94,10 +94,10 @@ describe('measuring', () => {
     expect((await desk.weft('check --baseline run.jsonl --ranks 3')).exitCode).toBe(2);
   });
 
-  test('dropped data is a failed verdict', { timeout }, async () => {
+  test('a flipped byte is a failed verdict', { timeout }, async () => {
     using desk = new Desk();
     const line = 'check --ranks 2 --provider shm --quick';
-    const { exitCode, stdout } = await desk.weft(line, { WEFT_TEST_FAULT: 'drop:1' });
+    const { exitCode, stdout } = await desk.weft(line, { WEFT_TEST_FAULT: 'flip:1' });
     expect(exitCode).toBe(4);
     expect(stdout).toMatch(/FAIL +pairs data/);
   });

@@ -67,7 +67,7 @@ describe('two runs of the same thing', () => {
   });
 
   test.each([
-    { name: 'one run each', repeats: 1, betweenBlocks: 0.25 },
+    { name: 'one run each', repeats: 1, betweenBlocks: 0.2 },
     { name: 'five repeats each, one after the other', repeats: 5, betweenBlocks: 0.25 },
   ])('$name: nor there', ({ repeats, betweenBlocks }) => {
     const random = seededRandom(repeats);

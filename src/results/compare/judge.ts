@@ -1,7 +1,7 @@
 import { median, quantile } from 'simple-statistics';
 import { combinations, permutationTest } from '../../measure/permutation.js';
 import type { Row } from '../schema.js';
-import { type Change, fewestBlocks } from './compare.js';
+import type { Change } from './compare.js';
 
 /** The same row in every block of both sides. */
 export interface Measured {
@@ -19,8 +19,8 @@ export interface Judged {
 
 /** Two runs of the same thing are called different at most this often. */
 const level = 0.01;
-/** Pieces that one run's samples are cut into. Samples next to each other depend on each other; pieces hardly do. */
-const piecesOfRun = 10;
+/** Pieces that a side's samples are cut into. Samples next to each other depend on each other; pieces hardly do. */
+const piecesOfSide = 10;
 const fewestPerPiece = 2;
 
 /** Blocks against blocks: significant over all rows together, and more than the tolerance. */
@@ -71,14 +71,15 @@ function separation(a: readonly number[], b: readonly number[]): number {
   return apart ? 2 / combinations(a.length + b.length, a.length) : 1;
 }
 
-/** Blocks, where there are several; else pieces of the one. */
+/** Medians of consecutive samples, about ten of them: of one block, or some of each of several. */
 function piecesOf(rows: readonly (Row | undefined)[]): number[] {
   const blocks = rows.map(times).filter((own) => own.length > 0);
-  if (blocks.length >= fewestBlocks) return blocks.map((own) => quantile(own, 0.5));
-  const samples = blocks.flat();
-  const count = Math.max(1, Math.min(piecesOfRun, Math.floor(samples.length / fewestPerPiece)));
-  return Array.from({ length: count }, (_, i) => {
-    const from = Math.floor((i * samples.length) / count);
-    return median(samples.slice(from, Math.floor(((i + 1) * samples.length) / count)));
+  const wanted = Math.ceil(piecesOfSide / blocks.length);
+  return blocks.flatMap((samples) => {
+    const count = Math.max(1, Math.min(wanted, Math.floor(samples.length / fewestPerPiece)));
+    return Array.from({ length: count }, (_, i) => {
+      const from = Math.floor((i * samples.length) / count);
+      return median(samples.slice(from, Math.floor(((i + 1) * samples.length) / count)));
+    });
   });
 }
