@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
 import type { Nic } from '../fabric/nics.js';
 import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
-import { formatBytesRounded } from '../measure/units.js';
+import { formatBytesRounded, plural } from '../measure/units.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
 import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
@@ -56,11 +56,8 @@ function fromFile({ format, topology: file = '' }: InfoOptions): string {
   const drawing = mapText(map, stdoutTerminal());
   return drawing === ''
     ? `${file}: no GPU and no NIC. If the machine has some, export them: lstopo --whole-io --of xml FILE`
-    : `${file}: ${counted(gpus.length, 'GPU')}, ${counted(nics.length, 'NIC')}\n\n${drawing}`;
+    : `${file}: ${plural(gpus.length, 'GPU')}, ${plural(nics.length, 'NIC')}\n\n${drawing}`;
 }
-
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** The same keys as of this machine; what a file cannot tell is null or empty. */
 export function fileJson(file: string, map: MachineMap) {

@@ -114,8 +114,14 @@ async function runInLab(lab: LabState, command: string[], options: RunOptions): 
   };
   // The page belongs to the host that the user sits at, which none of the lab's is.
   if (!command.includes('--live')) return run();
-  const out = command.indexOf('--out');
-  return withLivePage(out === -1 ? undefined : command[out + 1], run);
+  return withLivePage(outOf(command), run);
+}
+
+/** Where a command of weft writes its run: `--out FILE` or `--out=FILE`, the last one as it is read. */
+function outOf(command: readonly string[]): string | undefined {
+  const at = command.findLastIndex((word) => word === '--out' || word.startsWith('--out='));
+  const word = command[at];
+  return word === '--out' ? command[at + 1] : word?.slice('--out='.length);
 }
 
 /** Whatever happens in between, the lab is removed; after SIGKILL the next command of a lab does it. */

@@ -1,10 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { resultsFolder } from '../results/run-file.js';
 
+/** The page has the lowest priority: beside a busy machine it takes a while. */
+const startMs = 20_000;
 const closeMs = 5_000;
 
 /**
@@ -20,12 +23,7 @@ export async function withLivePage(
   const args = [process.argv[1]!, 'serve', folder, '--follower'];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.on('error', () => {});
-  const lines = createInterface({ input: child.stdout });
-  const address = await Promise.race([
-    once(lines, 'line').then(([line]) => String(line)),
-    once(child, 'close').then(() => undefined),
-    once(child, 'error').then(() => undefined),
-  ]);
+  const address = await addressOf(child);
   const served = address !== undefined;
   say(served ? `live at ${address}` : 'no live page: its server did not start');
   try {
@@ -38,6 +36,19 @@ export async function withLivePage(
 }
 
 const say = (text: string) => process.stderr.write(`weft: ${text}\n`);
+
+/** What it prints first; undefined, and an end to it, where it does not start or does not say in time. */
+function addressOf(child: ChildProcessByStdio<Writable, Readable, null>) {
+  return new Promise<string | undefined>((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), startMs);
+    const settle = (address?: string) => {
+      clearTimeout(timer);
+      resolve(address);
+    };
+    createInterface({ input: child.stdout }).once('line', settle);
+    child.on('close', () => settle()).on('error', () => settle());
+  });
+}
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;

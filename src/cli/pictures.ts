@@ -2,10 +2,9 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { WeftError } from '../errors.js';
 import { readRun } from '../results/read-run.js';
-import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 
-/** The runs that these files hold, repeats as one row each. What is damaged is said on stderr and shown with what it has. */
+/** The runs that these files hold. What is damaged is said on stderr and shown with what it has. */
 export function readRuns(paths: readonly string[]): Run[] {
   const seen = new Set<string>();
   const runs = paths.map((path) => {
@@ -17,7 +16,7 @@ export function readRuns(paths: readonly string[]): Run[] {
     seen.add(resolve(path));
     const { run, damage } = readRun(path);
     if (damage !== undefined) process.stderr.write(`weft: ${damage.message}\n`);
-    return mergeRepeats(run);
+    return run;
   });
   if (runs.every((run) => run.rows.length === 0)) throw nothingToShow(paths, runs);
   return runs;

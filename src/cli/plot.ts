@@ -3,6 +3,7 @@ import { WeftError } from '../errors.js';
 import type { Chart } from '../report/chart.js';
 import { chartsOf } from '../report/charts.js';
 import type { ThemeName } from '../report/hydrate.js';
+import { mergeRepeats } from '../results/repeats.js';
 import { pictureFile, readRuns, writePicture } from './pictures.js';
 
 interface PlotOptions {
@@ -27,7 +28,7 @@ export function addPlotCommand(program: Command): void {
     .description('The charts of runs as SVG.')
     .action(async (paths: string[], { out, chart, theme, width }: PlotOptions) => {
       const file = pictureFile(out, paths, '.svg');
-      const charts = chosen(chartsOf(readRuns(paths)), chart);
+      const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), chart);
       const { renderSvg } = await import('../report/svg.js');
       writePicture(file, renderSvg(charts, { theme, widthPx: width }));
       process.stdout.write(`${file}\n`);

@@ -21,7 +21,8 @@ export class Progress implements Listener {
 
   constructor(title: string, quiet: boolean) {
     this.#title = title;
-    this.#show = !quiet && process.stderr.isTTY === true;
+    // A line that is drawn again and again needs a terminal that can wipe it.
+    this.#show = !quiet && process.stderr.isTTY === true && process.env.TERM !== 'dumb';
     if (this.#show) process.stderr.on('resize', this.#onResize);
   }
 

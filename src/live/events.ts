@@ -1,6 +1,7 @@
-import type { Batch } from './run-batches.js';
+import { type Batch, CutError } from './run-batches.js';
 import type { FoundRun, RunFolder } from './run-folder.js';
-import type { End, Listing } from './wire.js';
+import { reasonOf } from './run-log.js';
+import type { Listing, Standing } from './wire.js';
 
 /** A quiet connection says so this often: both ends learn when the other is gone. */
 const stillHereMs = 15_000;
@@ -13,7 +14,7 @@ const eventText = (event: string, data: string, id?: string): string =>
 
 /**
  * The lines of a run from where the page left off, then those to come, then `end`. An event's id says which lines the
- * page has; `reset` says that what it has is void.
+ * page has; `reset` says that what it has is void; `state` says that its writer seems gone, or is back.
  */
 export async function* runEvents(
   { log, batches }: FoundRun,
@@ -26,32 +27,49 @@ export async function* runEvents(
   const resumed = resumeAt(log.generation, log.lines, lastEventId);
   if (resumed === undefined) yield eventText('reset', '{}');
   let cursor = resumed ?? 0;
+  // A page takes a run for running until it is told; one that comes back may have been told.
+  let said: string | undefined = lastEventId === undefined ? 'running' : undefined;
   while (!signal.aborted) {
     const { count } = log.bell;
     if (log.epoch !== epoch) {
       ({ epoch } = log);
       cursor = 0;
+      said = 'running';
       yield eventText('reset', '{}');
     }
-    const batch: Batch | null | undefined = await batches.after(cursor).catch(() => null);
-    // Damaged or cut where it was read again: the page learns by the state.
-    if (batch === null && log.epoch === epoch) {
-      yield eventText(
-        'end',
-        JSON.stringify({ state: 'aborted', problem: 'damaged' } satisfies End),
-      );
+    const batch: Batch | Unread | undefined = await batches.after(cursor).catch(unread);
+    const { state, problem } = log.summary();
+    if (batch && 'problem' in batch) {
+      await log.advance();
+      // It was cut or replaced meanwhile: the new epoch has it anew.
+      if (log.epoch !== epoch) continue;
+      yield standingText('end', { state: 'aborted', problem: batch.problem });
       return;
     }
     if (batch) {
       cursor = batch.next;
       yield eventText('lines', batch.json, `${log.generation}:${cursor}`);
     } else if (log.ended && cursor === log.lines) {
-      const { state, problem } = log.summary();
-      yield eventText('end', JSON.stringify({ state, problem } satisfies End));
+      yield standingText('end', { state, problem });
       return;
+    } else if (state !== said) {
+      said = state;
+      yield standingText('state', { state, problem });
     } else if (!(await log.bell.rung(count, stillHereMs, signal))) yield ': still here\n\n';
   }
 }
+
+const standingText = (event: 'state' | 'end', standing: Standing): string =>
+  eventText(event, JSON.stringify(standing));
+
+interface Unread {
+  readonly problem: string;
+}
+
+/** What the system refused is named; what was read and made no sense is damaged. */
+const unread = (error: Error): Unread => ({
+  problem: 'code' in error || error instanceof CutError ? reasonOf(error) : 'damaged',
+});
 
 /** The line to go on with; undefined where the page has lines of another file. */
 function resumeAt(generation: string, lines: number, id: string | undefined): number | undefined {
@@ -81,6 +99,7 @@ export const listJson = (folder: RunFolder): string =>
   JSON.stringify({
     folder: folder.path,
     problem: folder.problem,
+    unwatched: folder.unwatched,
     runs: folder.summaries(),
   } satisfies Listing);
 
@@ -101,10 +120,15 @@ export function streamOf(
     {
       async pull(controller) {
         end ??= begin();
-        const { value, done } = await generator.next();
-        if (!done) {
-          controller.enqueue(encoder.encode(value));
-          return;
+        try {
+          const { value, done } = await generator.next();
+          if (!done) {
+            controller.enqueue(encoder.encode(value));
+            return;
+          }
+        } catch (error) {
+          end();
+          throw error;
         }
         end();
         controller.close();

@@ -1,3 +1,5 @@
+import { plural } from '../measure/units.js';
+
 /** What following costs this process: its CPU time while anyone looks, and the rows that came in that time. */
 export class FollowCost {
   #viewers = 0;
@@ -62,7 +64,6 @@ export function describeCost({
   cpuSecondsPerRow,
   mostViewers,
 }: CostReport): string {
-  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const perRow =
     cpuSecondsPerRow === undefined ? '' : `, ${cpuSecondsPerRow.toFixed(4)} CPU seconds per row`;
   return `${plural(rows, 'row')} followed by at most ${plural(mostViewers, 'viewer')}: ${cpuSeconds.toFixed(2)} CPU seconds${perRow}`;

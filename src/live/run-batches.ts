@@ -15,6 +15,9 @@ const keptBatches = 8;
 /** Drawn distributions and quantiles do not change to the eye with more. */
 export const mostSamples = 400;
 
+/** The file became shorter between two looks at it. */
+export class CutError extends Error {}
+
 /**
  * Reads lines again for whoever asks, a bounded piece at a time, so that no viewer makes the server hold more. The last
  * few pieces are kept: viewers of the same run mostly ask for the same.
@@ -44,6 +47,11 @@ export class RunBatches {
     return made;
   }
 
+  /** Nobody looks: what was kept for them goes. */
+  forget(): void {
+    this.#kept.clear();
+  }
+
   #end(from: number): number {
     const { starts, lines } = this.#log;
     let to = from;
@@ -62,7 +70,7 @@ export class RunBatches {
     try {
       for (let done = 0; done < bytes.length; ) {
         const { bytesRead } = await file.read(bytes, done, bytes.length - done, begin + done);
-        if (bytesRead === 0) throw new Error('the file was cut while it was read');
+        if (bytesRead === 0) throw new CutError('the file was cut while it was read');
         done += bytesRead;
       }
     } finally {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { WeftError } from '../errors.js';
 import { Bell } from './bell.js';
 import { RunBatches } from './run-batches.js';
-import { type LogOwner, RunLog } from './run-log.js';
+import { type LogOwner, RunLog, reasonOf } from './run-log.js';
 import type { RunSummary } from './wire.js';
 import { markAbandoned } from './writers.js';
 
@@ -35,10 +35,14 @@ export class RunFolder implements Disposable {
     },
   };
   #refreshing: Promise<void> | undefined;
+  /** The looks at the folder, one after the other: two at once would find the same new file twice. */
+  #looks: Promise<void> = Promise.resolve();
+  #netting = false;
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #viewers = 0;
   #problem: string | undefined;
+  #unwatched: string | undefined;
   /** Rows that were seen to be appended to a run that was known before. */
   rows = 0;
 
@@ -69,6 +73,11 @@ export class RunFolder implements Disposable {
     return this.#problem;
   }
 
+  /** Why the kernel does not tell of changes, where it does not; known while somebody looks. */
+  get unwatched(): string | undefined {
+    return this.#unwatched;
+  }
+
   /** By what the folder holds now. */
   async lookUp(key: string): Promise<FoundRun | undefined> {
     const known = this.#runs.get(key);
@@ -90,7 +99,7 @@ export class RunFolder implements Disposable {
 
   /** Brings everything up to date; callers at the same time share the work. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh('all').finally(() => {
+    this.#refreshing ??= this.#inTurn('all').finally(() => {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
@@ -108,8 +117,23 @@ export class RunFolder implements Disposable {
     this.#stop();
   }
 
-  async #refresh(which: 'all' | 'unfinished'): Promise<void> {
+  #inTurn(which: 'all' | 'unfinished'): Promise<void> {
+    this.#looks = this.#looks.then(() => this.#look(which));
+    return this.#looks;
+  }
+
+  /** Never rejects: what goes wrong is the folder's problem, told to whoever looks. */
+  async #look(which: 'all' | 'unfinished'): Promise<void> {
     const before = this.#problem;
+    try {
+      await this.#readAll(which);
+    } catch (error) {
+      this.#problem = reasonOf(error);
+    }
+    if (before !== this.#problem) this.bell.ring();
+  }
+
+  async #readAll(which: 'all' | 'unfinished'): Promise<void> {
     const names = await this.#list();
     const keys = new Set(names.map(keyOf));
     for (const key of this.#runs.keys()) {
@@ -118,11 +142,10 @@ export class RunFolder implements Disposable {
     const finished = (name: string) => this.#runs.get(keyOf(name))?.log.ended ?? false;
     const todo = names.filter((name) => which === 'all' || !finished(name)).values();
     const worker = async () => {
-      for (const name of todo) await this.#look(name);
+      for (const name of todo) await this.#readOne(name);
     };
     await Promise.all(Array.from({ length: filesAtOnce }, worker));
     await markAbandoned(this.logs);
-    if (before !== this.#problem) this.bell.ring();
   }
 
   async #list(): Promise<string[]> {
@@ -137,17 +160,18 @@ export class RunFolder implements Disposable {
     }
   }
 
-  async #look(name: string): Promise<void> {
+  async #readOne(name: string): Promise<void> {
     const key = keyOf(name);
-    let found = this.#runs.get(key);
-    if (found === undefined) {
-      const path = join(this.path, name);
-      if (!name.endsWith(ending) && !(await beginsLikeRun(path))) return;
-      const log = new RunLog(key, path, this.#owner);
-      found = { log, batches: new RunBatches(log) };
-      this.#runs.set(key, found);
-    }
-    await found.log.advance();
+    const path = join(this.path, name);
+    const known = this.#runs.has(key) || name.endsWith(ending) || (await beginsLikeRun(path));
+    if (known) await (this.#runs.get(key) ?? this.#add(key, path)).log.advance();
+  }
+
+  #add(key: string, path: string): FoundRun {
+    const log = new RunLog(key, path, this.#owner);
+    const found = { log, batches: new RunBatches(log) };
+    this.#runs.set(key, found);
+    return found;
   }
 
   #drop(key: string): void {
@@ -159,23 +183,40 @@ export class RunFolder implements Disposable {
 
   #start(): void {
     // What has ended is left alone: a folder of many runs costs no more than those that run.
-    this.#net = setInterval(() => void this.#refresh('unfinished'), safetyNetMs);
+    this.#net = setInterval(() => void this.#castNet(), safetyNetMs);
     try {
       this.#watcher = watch(this.path, (_, name) => this.#changed(name));
-      this.#watcher.on('error', () => this.#watcher?.close());
-    } catch {
-      // The safety net alone, then.
+      this.#unwatched = undefined;
+      this.#watcher.on('error', (error) => this.#loseWatch(error));
+    } catch (error) {
+      this.#loseWatch(error);
     }
+  }
+
+  /** The safety net alone, then. */
+  #loseWatch(error: unknown): void {
+    this.#watcher?.close();
+    this.#unwatched = reasonOf(error);
+    this.bell.ring();
+  }
+
+  /** A look that takes longer than the time between two is not followed by a queue of them. */
+  async #castNet(): Promise<void> {
+    if (this.#netting) return;
+    this.#netting = true;
+    await this.#inTurn('unfinished');
+    this.#netting = false;
   }
 
   #stop(): void {
     clearInterval(this.#net);
     this.#watcher?.close();
     this.#watcher = undefined;
+    for (const { batches } of this.#runs.values()) batches.forget();
   }
 
   #changed(name: string | null): void {
-    if (name !== null && this.#runs.has(keyOf(name))) void this.#look(name);
+    if (name !== null && this.#runs.has(keyOf(name))) void this.#readOne(name);
     else void this.refresh();
   }
 }

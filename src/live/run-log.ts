@@ -32,7 +32,7 @@ export class RunLog {
   starts: number[] = [0];
   header: GlanceHeader | undefined;
   rows = 0;
-  /** Nobody writes to it, though it has no footer. */
+  /** Nobody seems to write to it, though it has no footer. A row that comes all the same takes this back. */
   abandoned = false;
   modifiedMs = 0;
   ownerUid: number | undefined;
@@ -54,9 +54,9 @@ export class RunLog {
     return this.starts.length - 1;
   }
 
-  /** Nothing more will come. */
+  /** Nothing more will come: it has its footer, or cannot be read. */
   get ended(): boolean {
-    return this.#ended !== undefined || this.#problem !== undefined || this.abandoned;
+    return this.#ended !== undefined || this.#problem !== undefined;
   }
 
   get state(): RunState {
@@ -186,7 +186,8 @@ export class RunLog {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Why a file cannot be read, in words where there are some. */
+export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'the file is gone';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';

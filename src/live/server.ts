@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { WeftError } from '../errors.js';
 import { knownHosts, newToken, readersOnly, tokenGuard, withSafeHeaders } from './access.js';
 import { type Asset, loadAssets } from './assets.js';
@@ -89,14 +89,7 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   for (const path of ['/', '/new', '/run/:key', '/compare']) {
     app.get(path, (c) => c.html(pageShell()));
   }
-  app.get('/assets/*', (c) => {
-    const asset = assets.get(c.req.path.slice('/assets/'.length));
-    if (asset === undefined) return c.notFound();
-    c.header('Cache-Control', 'no-cache');
-    c.header('ETag', asset.etag);
-    if (c.req.header('if-none-match') === asset.etag) return c.body(null, 304);
-    return c.body(asset.body, 200, { 'Content-Type': asset.type });
-  });
+  app.get('/assets/*', (c) => assetAnswer(c, assets));
   const stream = (events: Parameters<typeof streamOf>[0], follower = 0) => {
     const begin = () => {
       const parts = [folder.follow(), cost.viewer()];
@@ -128,6 +121,15 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   app.notFound((c) => c.text('There is nothing here.\n', 404));
   app.onError((_, c) => c.text('This could not be answered.\n', 500));
   return app;
+}
+
+function assetAnswer(c: Context, assets: App['assets']) {
+  const asset = assets.get(c.req.path.slice('/assets/'.length));
+  if (asset === undefined) return c.notFound();
+  c.header('Cache-Control', 'no-cache');
+  c.header('ETag', asset.etag);
+  if (c.req.header('if-none-match') === asset.etag) return c.body(null, 304);
+  return c.body(asset.body, 200, { 'Content-Type': asset.type });
 }
 
 /** The same function, but a second call does nothing. */

@@ -30,6 +30,8 @@ export interface RunSummary {
 export interface Listing {
   readonly folder: string;
   readonly problem?: string | undefined;
+  /** Why the kernel does not tell of changes in the folder: they are then seen some seconds late. */
+  readonly unwatched?: string | undefined;
   readonly runs: readonly RunSummary[];
 }
 
@@ -44,8 +46,8 @@ export interface Lines {
   readonly lines: readonly (WireLine | null)[];
 }
 
-/** Of an event `end`. */
-export interface End {
+/** Of an event `end`, after which nothing comes, and of `state`, after which lines may. */
+export interface Standing {
   readonly state: RunState;
   readonly problem?: string | undefined;
 }

@@ -7,11 +7,11 @@ const unseenMs = 120_000;
 /** Who wrote this lately is believed to go on. */
 const freshMs = 5_000;
 
-/** Marks the runs without a footer that nobody writes to any more. */
+/** Marks the runs without a footer that nobody writes to any more. Their own growth alone makes them live again. */
 export async function markAbandoned(logs: readonly RunLog[], nowMs = Date.now()): Promise<void> {
   // Rows came lately: somebody writes, and the processes of this machine need not be looked through.
   const quiet = (log: RunLog) => nowMs - log.modifiedMs > freshMs;
-  const open = logs.filter((log) => (log.abandoned || !log.ended) && quiet(log));
+  const open = logs.filter((log) => !log.ended && !log.abandoned && quiet(log));
   if (open.length === 0) return;
   const held = await heldFiles(new Set(open.map((log) => log.path)));
   for (const log of open) {
@@ -33,12 +33,19 @@ async function heldFiles(wanted: ReadonlySet<string>): Promise<ReadonlySet<strin
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   for (const pid of processes) {
     const folder = `/proc/${pid}/fd`;
-    // A process may end meanwhile, or be another user's.
-    for (const fd of await readdir(folder).catch(() => [])) {
-      const target = await readlink(`${folder}/${fd}`).catch(() => '');
+    for (const fd of await readdir(folder).catch(unless([]))) {
+      const target = await readlink(`${folder}/${fd}`).catch(unless(''));
       if (wanted.has(target)) held.add(target);
     }
     if (held.size === wanted.size) break;
   }
   return held;
 }
+
+/** A process may end meanwhile, or be another user's. Any other error would make a writer look gone. */
+const unless =
+  <Value>(nothing: Value) =>
+  (error: NodeJS.ErrnoException): Value => {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(error.code ?? '')) return nothing;
+    throw error;
+  };

@@ -49,6 +49,10 @@ export function formatBytesRounded(bytes: number): string {
   return String(bytes);
 }
 
+/** `1 row`, `2 rows`. */
+export const plural = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** 1e9 bits per second; a bit per nanosecond is the same. */
 export function gbpsOf(bytes: number, nanoseconds: number): number {
   return (bytes * 8) / nanoseconds;

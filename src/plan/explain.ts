@@ -1,4 +1,4 @@
-import { formatBytesRounded, formatNanoseconds } from '../measure/units.js';
+import { formatBytesRounded, formatNanoseconds, plural } from '../measure/units.js';
 import { allowedLineRateGbps, boundOf, type Link, type Load, loadOfTraffic } from './bound.js';
 import { chunkCount } from './plan.js';
 import type { Strategy } from './strategies.js';
@@ -57,8 +57,6 @@ export function explain(options: ExplainOptions): string {
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function titleLines({ traffic, strategy, links, ...pacing }: ExplainOptions, ink: Ink): string[] {
   const { chunkBytes, window } = pacingOf(pacing);

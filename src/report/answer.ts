@@ -1,10 +1,15 @@
+import { groupBy } from '../measure/group.js';
+import { medianOf } from '../measure/summary.js';
+import { plural } from '../measure/units.js';
 import { railColumn } from '../results/diagnosis/cells.js';
 import { type Note, noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
-import { comparisonOf } from './comparison.js';
-import { groupBy } from './group.js';
+import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.js';
+import { extentOf } from './chart.js';
+import type { Against } from './comparison.js';
 import { bytesText, nanosecondsText, texts } from './hydrate.js';
 import { runNames } from './run-names.js';
+import { againstText, severalFinding } from './several-runs.js';
 
 export interface Point {
   readonly kind: Note['kind'] | 'good';
@@ -21,92 +26,59 @@ export interface Answer {
 
 const gbps = texts.gbps!;
 const percentage = (value: number): string => `${value.toFixed(1)} %`;
-const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** What a reader came for, and what should make them doubt it. Nothing here is not in the rows. */
-export function answerOf(runs: readonly Run[]): Answer {
-  const groups = [...groupBy(runs, (run) => run.benchmark).values()];
+/**
+ * What a reader came for, and what should make them doubt it. Nothing here is not in the rows, or for several runs in
+ * `comparisons`.
+ */
+export function answerOf(runs: readonly Run[], comparisons: readonly Against[] = []): Answer {
+  const groups = [...groupBy(runs, (run) => run.benchmark)].map(([benchmark, group]) => ({
+    group,
+    against: comparisons.filter((one) => one.benchmark === benchmark),
+  }));
   const [only] = runs;
   return {
-    headline: groups.map(groupFinding).join(' '),
+    headline: groups.map(({ group, against }) => groupFinding(group, against)).join(' '),
     lead: runs.length === 1 ? quickest(only!) : '',
     points:
       runs.length === 1
         ? [...diagnosed(only!), ...notesOf(only!).map((note) => pointOf(note, only!))]
-        : groups.flatMap((group) => doubtsOf(group)),
+        : groups.flatMap(({ group, against }) => doubtsOf(group, against)),
   };
 }
 
-function groupFinding(runs: readonly Run[]): string {
-  const [first, second, ...more] = runs;
-  if (second === undefined) return findingOf(first!);
-  const { benchmark } = first!;
-  if (more.length > 0) return fastestOf(runs);
-  const [against] = againstFirst(runs);
-  return against === undefined
-    ? `${benchmark}: the two runs have no row in common.`
-    : `${benchmark}: ${against}.`;
-}
-
-function fastestOf(runs: readonly Run[]): string {
+function groupFinding(runs: readonly Run[], against: readonly Against[]): string {
+  if (runs.length === 1) return findingOf(runs[0]!);
   const names = runNames(runs);
-  const bests = runs.map((run, i) => ({ name: names[i]!, row: bestRow(run) }));
-  const rated = bests.filter((best) => best.row !== undefined);
-  const { benchmark } = runs[0]!;
-  if (rated.length === 0) return `${benchmark}: none of the ${runs.length} runs has a rate.`;
-  const { name, row } = rated.reduce((a, b) => (b.row!.gbps! > a.row!.gbps! ? b : a));
-  return `${benchmark}: of ${runs.length} runs, ${name} is the fastest with ${rateOf(row!)} (${row!.column}, ${bytesText(row!.bytes!)}).`;
+  const bad = runs.flatMap((run, i) => troubleOf(run, `${run.benchmark} (${names[i]})`) ?? []);
+  return [...bad, severalFinding(runs, against)].join(' ');
 }
 
 function findingOf(run: Run): string {
-  const bad = troubleOf(run);
+  const bad = troubleOf(run, run.benchmark);
   const found = isPairs(run) ? pairsFinding(run) : bestFinding(run);
   if (found === undefined) return bad ?? `${run.benchmark} measured nothing: ${whyNothing(run)}.`;
   return bad === undefined ? found : `${bad} ${found}`;
 }
 
 /** What went wrong comes first. */
-function troubleOf({ benchmark, outcome, rows }: Run): string | undefined {
+function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
   const failed = rows.filter((row) => row.outcome === 'failed').length;
   const wrong = rows.some((row) => row.checked.wrong > 0);
-  if (wrong) return `${benchmark} delivered wrong data.`;
-  if (outcome === 'aborted') return `${benchmark} did not finish: these are partial results.`;
-  return failed === 0 ? undefined : `${plural(failed, 'row')} of ${benchmark} failed.`;
+  if (wrong) return `${name} delivered wrong data.`;
+  if (outcome === 'aborted') return `${name} did not finish: these are partial results.`;
+  return failed === 0 ? undefined : `${plural(failed, 'row')} of ${name} failed.`;
 }
 
 const whyNothing = ({ rows, errors }: Run): string =>
   errors[0]?.message ?? rows.find((row) => row.reason !== undefined)?.reason ?? 'it has no rows';
 
-const passed = (run: Run): Row[] =>
-  run.rows.filter((row) => row.outcome === 'passed' && row.nanoseconds !== null);
-
-const most = (rows: readonly Row[], value: (row: Row) => number): Row | undefined =>
-  rows.reduce<Row | undefined>(
-    (a, b) => (a === undefined || value(b) > value(a) ? b : a),
-    undefined,
-  );
-
-/** The fastest row. Those that only show a shaper's burst say nothing about the line, and count last. */
-function bestRow(run: Run): Row | undefined {
-  const rated = passed(run).filter((row) => row.bytes !== null && row.gbps !== null);
-  const steady = rated.filter((row) => !row.labels.burst);
-  return most(steady.length > 0 ? steady : rated, (row) => row.gbps!);
-}
-
 function bestFinding(run: Run): string | undefined {
-  const best = bestRow(run);
-  const counted = most(passed(run), (row) => row.mops ?? 0);
-  if (counted?.mops !== undefined) {
-    return `${run.benchmark} moved ${texts.mops!(counted.mops)} with ${counted.column}.`;
-  }
+  const rate = rateOf([run]);
+  const best = bestOf(ratedRows(run, rate), rate);
   if (best === undefined) return undefined;
-  return `${run.benchmark} reached ${rateOf(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
-}
-
-/** In an all-to-all the figure is per peer, and what a rank sent in all is said beside it. */
-function rateOf({ gbps: rate, lineGbps }: Row): string {
-  if (lineGbps === null || Math.abs(lineGbps - rate!) < 1e-6 * rate!) return gbps(rate!);
-  return `${gbps(rate!)} per peer (${gbps(lineGbps)} sent by each rank)`;
+  if (isCounted([run])) return `${run.benchmark} moved ${rate.text(best)} with ${best.column}.`;
+  return `${run.benchmark} reached ${rate.text(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
 }
 
 function shareOf({ linePercent, ofBoundPercent }: Row): string {
@@ -119,8 +91,8 @@ function quickest(run: Run): string {
   const rows = passed(run).filter((row) => row.kind === 'transfer' && row.bytes !== null);
   const best = most(rows, (row) => -row.nanoseconds!.mean);
   if (best === undefined) return '';
-  const trip = best.halfRoundTripNanoseconds === undefined ? 'iteration' : 'round trip';
-  return `The shortest ${trip} took ${nanosecondsText(best.nanoseconds!.mean)} (${best.column}, ${bytesText(best.bytes!)}).`;
+  const trip = best.halfRoundTripNanoseconds === undefined ? 'an iteration' : 'a round trip';
+  return `The quickest row took ${nanosecondsText(best.nanoseconds!.mean)} for ${trip}, on average (${best.column}, ${bytesText(best.bytes!)}).`;
 }
 
 const isPairs = (run: Run): boolean => run.rows.some((row) => row.kind === 'pair');
@@ -133,11 +105,11 @@ function pairsFinding(run: Run): string | undefined {
     ({ kind, gbps: rate, halfRoundTripNanoseconds: half, column }) =>
       kind === 'pair' && rate !== null && half === undefined && column !== railColumn,
   );
-  const bytes = Math.max(...rows.map((row) => row.bytes ?? 0));
+  const [, bytes] = extentOf(rows.map((row) => row.bytes ?? 0));
   const sorted = rows.filter((row) => row.bytes === bytes).sort((a, b) => a.gbps! - b.gbps!);
   const slowest = sorted[0];
   if (slowest === undefined) return undefined;
-  const median = sorted[Math.floor(sorted.length / 2)]!.gbps!;
+  const median = medianOf(sorted.map((row) => row.gbps!));
   const slow = sorted.filter((row) => row.gbps! < slowShare * median).length;
   const name = ({ labels: { from, to, rail } }: Row) =>
     `rank ${from} to rank ${to}${rail ? ` on ${rail}` : ''}`;
@@ -155,30 +127,6 @@ function verdictOf({ findings, notConfirmed }: NonNullable<Run['diagnosis']>): s
   return notConfirmed.length === 0
     ? 'No fault was found.'
     : 'What looked slow was not when measured alone.';
-}
-
-/** Each run against the first, row by row; what counts as a difference is `isClear`'s to say. */
-function againstFirst(runs: readonly Run[]): string[] {
-  const { names, rows } = comparisonOf(runs);
-  return names.slice(1).flatMap((name, i) => {
-    const index = i + 1;
-    const both = rows.filter((row) => row.ratios[index] !== undefined);
-    if (both.length === 0) return [];
-    const logs = both.map((row) => Math.log(row.ratios[index]!));
-    const mean = Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
-    const apart = both.filter((row) => row.clear[index]);
-    const faster = apart.filter((row) => row.ratios[index]! > 1).length;
-    const rest = both.length - apart.length;
-    const unclear = rest === 0 ? '' : `, no clear difference in ${rest}`;
-    return [
-      `${name} ${timesText(mean)} ${names[0]} (faster in ${faster} of ${plural(both.length, 'row')}, slower in ${apart.length - faster}${unclear})`,
-    ];
-  });
-}
-
-function timesText(ratio: number): string {
-  if (ratio > 0.995 && ratio < 1.005) return 'is as fast as';
-  return `runs at ${ratio.toFixed(2)} times the rate of`;
 }
 
 /** What the run's own diagnosis found, and what to look at. */
@@ -203,10 +151,10 @@ function pointOf({ kind, text }: Note, { rows }: Run): Point {
 }
 
 /** Of several runs: how each compares with the first, and only what is wrong or in doubt. */
-function doubtsOf(runs: readonly Run[]): Point[] {
+function doubtsOf(runs: readonly Run[], against: readonly Against[]): Point[] {
   const { benchmark } = runs[0]!;
   const names = runNames(runs).map((name) => [benchmark, name].filter(Boolean).join(', '));
-  const compared = runs.length > 2 ? againstFirst(runs) : [];
+  const compared = runs.length > 2 ? against.flatMap((one) => againstText(one) ?? []) : [];
   const notes = runs.map((run) => notesOf(run));
   const verified = notes.every((list) => list.some(isVerified));
   return [

@@ -1,4 +1,5 @@
 import type { ChartOption } from './chart.js';
+import { legendHeightPx } from './hydrate.js';
 import type { Ticks } from './ticks.js';
 
 /** Without quotes: they would end the attribute that ECharts writes it into. */
@@ -78,8 +79,6 @@ export interface Frame {
   readonly more?: ChartOption;
 }
 
-const legendHeightPx = 34;
-
 /** What all charts with two axes share. */
 export function framed({ tooltip, trigger = 'axis', legend = [], ...rest }: Frame): ChartOption {
   const named = legend.length > 1;
@@ -102,35 +101,37 @@ export function framed({ tooltip, trigger = 'axis', legend = [], ...rest }: Fram
       padding: [4, 0],
       textStyle: { color: '@muted', fontSize: 12, fontWeight: 'normal', fontFamily },
     },
-    tooltip: {
-      trigger,
-      confine: true,
-      formatter: `@tooltip ${tooltip}`,
-      backgroundColor: '@paper',
-      borderColor: '@line',
-      textStyle: { color: '@text', fontSize: 13, fontFamily },
-      axisPointer: { type: 'line', lineStyle: { color: '@line' } },
-    },
-    ...(named && {
-      legend: {
-        type: 'scroll',
-        top: 0,
-        left: 0,
-        right: 0,
-        itemWidth: 28,
-        itemGap: 18,
-        textStyle: { color: '@text', fontSize: 13 },
-        inactiveColor: '@line',
-        pageTextStyle: { color: '@muted' },
-        data: [...legend],
-      },
-    }),
+    tooltip: tooltipOf(tooltip, trigger),
+    ...(named && { legend: legendOf(legend) }),
     xAxis: rest.x,
     yAxis: rest.y,
     series: rest.series,
     ...rest.more,
   };
 }
+
+const tooltipOf = (words: string, trigger: NonNullable<Frame['trigger']>): object => ({
+  trigger,
+  confine: true,
+  formatter: `@tooltip ${words}`,
+  backgroundColor: '@paper',
+  borderColor: '@line',
+  textStyle: { color: '@text', fontSize: 13, fontFamily },
+  axisPointer: { type: 'line', lineStyle: { color: '@line' } },
+});
+
+const legendOf = (names: readonly string[]): object => ({
+  type: 'scroll',
+  top: 0,
+  left: 0,
+  right: 0,
+  itemWidth: 28,
+  itemGap: 18,
+  textStyle: { color: '@text', fontSize: 13 },
+  inactiveColor: '@line',
+  pageTextStyle: { color: '@muted' },
+  data: [...names],
+});
 
 const symbols = [
   'circle',
@@ -144,9 +145,9 @@ const symbols = [
 ];
 const dashes = ['solid', 'dashed', 'dotted', [12, 4, 2, 4], [2, 6], [16, 4]];
 
-/** Colour, symbol and dash together: no two lines differ by colour alone. */
+/** Colour, symbol and dash together: no two lines differ by colour alone, also where a palette begins again. */
 export const strokeOf = ({ color, dash }: { color: number; dash: number }): object => ({
-  symbol: symbols[color % symbols.length],
+  symbol: symbols[(color + Math.floor(color / symbols.length)) % symbols.length],
   itemStyle: { color: `@series${color}` },
   lineStyle: { color: `@series${color}`, width: 2.25, type: dashes[dash % dashes.length] },
 });

@@ -1,3 +1,4 @@
+import { groupBy } from '../measure/group.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Chart, ChartKind, ChartParts } from './chart.js';
 import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
@@ -12,7 +13,6 @@ import {
 import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
 import { peerBars, rankBars } from './charts/parts.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
-import { groupBy } from './group.js';
 import { columnOrder, type Line, linesOf } from './lines.js';
 
 /**

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
+import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
+import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 import { type Answer, answerOf } from './answer.js';
 import type { Chart, ChartKind } from './chart.js';
 import { chartsOf } from './charts.js';
-import { comparisonOf } from './comparison.js';
+import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
-import { groupBy } from './group.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
 import { chartLibrary, pageScript, pageStyle } from './page-parts.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
@@ -34,13 +35,15 @@ const topics: readonly { id: string; title: string; kinds: readonly ChartKind[] 
 /** More rows than this are folded away until asked for, or printed. */
 const unfoldedRows = 60;
 
-/** One self-contained page about these runs: it needs no network and runs no script but its own. */
-export function renderReport(runs: readonly Run[]): string {
+/** One self-contained page about these runs, as they were read: it needs no network and runs no script but its own. */
+export function renderReport(read: readonly Run[]): string {
+  const runs = read.map(mergeRepeats);
   const charts = chartsOf(runs);
-  const answer = answerOf(runs);
+  const compared = comparisonsOf(read);
+  const answer = answerOf(runs, compared);
   const sections = [
     ...chartSections(charts),
-    ...comparisons(runs),
+    ...comparisons(compared),
     tables(runs),
     howMeasured(runs),
     machines(runs),
@@ -120,27 +123,36 @@ function figureHtml(chart: Chart, named: boolean): string {
   return `<figure><figcaption><h3>${title}</h3><p>${escapeMarkup(chart.caption)}</p></figcaption>${place}</figure>`;
 }
 
-/** Runs of the same benchmark, side by side. */
-function comparisons(runs: readonly Run[]): Section[] {
-  const groups = groupBy(runs, (run) => run.benchmark);
-  const compared = [...groups]
-    .filter(([, group]) => group.length > 1)
-    .map(([benchmark, group]) => comparisonTable(benchmark, comparisonOf(group)))
-    .filter((table) => table !== '');
+/** Each run against the first of its benchmark, as `weft compare` judges them. */
+function comparisons(compared: readonly Against[]): Section[] {
   if (compared.length === 0) return [];
-  const note =
-    '<p class="subject">Rates are against the first run. “Not clear” means that the difference is not above 25 %, which single runs show by themselves, or that the intervals which hold the true means 95 times in 100 overlap. To judge smaller differences measure with --repeats and use weft compare.</p>';
-  return [{ id: 'comparison', title: 'Comparison', body: note + compared.map(card).join('\n') }];
+  const body = compared.map((against) => {
+    const { answer, notes } = comparisonParts(against.comparison);
+    const [a, b] = against.names;
+    const points = notes.map((note) => `<li>${escapeMarkup(note)}</li>`).join('');
+    const count = against.comparison.rows.length;
+    return card(
+      [
+        `<h3>${escapeMarkup(`A is ${a}, B is ${b}`)}</h3>`,
+        `<p>${escapeMarkup(answer)}.</p>`,
+        folded(`Row by row (${count})`, count, comparisonTable(against)),
+        `<ul class="points">${points}</ul>`,
+      ].join('\n'),
+    );
+  });
+  return [{ id: 'comparison', title: 'Comparison', body: body.join('\n') }];
 }
+
+const folded = (summary: string, rows: number, table: string): string =>
+  `<details${rows <= unfoldedRows ? ' open' : ''}><summary>${summary}</summary>${table}</details>`;
 
 const card = (body: string): string => `<div class="card">${body}</div>`;
 
 function tables(runs: readonly Run[]): Section {
   const body = runs.map((run) => {
     if (run.rows.length === 0) return card(`<p>${escapeMarkup(run.id)} has no rows.</p>`);
-    const open = run.rows.length <= unfoldedRows ? ' open' : '';
-    const every = `<details${open}><summary>Every row (${run.rows.length})</summary>${rowTable(run)}</details>`;
-    return card(gridTable(run) + every);
+    const { length } = run.rows;
+    return card(gridTable(run) + folded(`Every row (${length})`, length, rowTable(run)));
   });
   return { id: 'tables', title: 'Tables', body: body.join('\n') };
 }

@@ -157,6 +157,8 @@ function colourOf(name: string, theme: Theme): string {
   return String(theme[name as keyof Theme] ?? theme.text);
 }
 
+/** What charts leave for ECharts' own legend, which pages do without. */
+export const legendHeightPx = 34;
 const legendRowPx = 26;
 const mostLegendRows = 5;
 

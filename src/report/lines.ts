@@ -1,5 +1,6 @@
+import { groupBy } from '../measure/group.js';
+import { plural } from '../measure/units.js';
 import type { Row, Run } from '../results/schema.js';
-import { groupBy } from './group.js';
 import { runNames } from './run-names.js';
 
 /** One configuration of one run: what a line of a chart shows. */
@@ -96,11 +97,14 @@ export function shapeOf({ grid, block }: Row['labels']): string {
   return block === undefined ? `grid ${grid}` : `${grid}×${block}`;
 }
 
-/** The largest size that most lines have. */
+/** A row that failed has times, but none that say how fast anything is. */
+export const isPassed = (row: Row): boolean => row.outcome === 'passed';
+
+/** The largest size that most lines have a result for. */
 export function commonBytes(lines: readonly Line[]): number | undefined {
   const counts = new Map<number, number>();
   for (const line of lines) {
-    for (const bytes of new Set(line.rows.map((row) => row.bytes!))) {
+    for (const bytes of new Set(line.rows.filter(isPassed).map((row) => row.bytes!))) {
       counts.set(bytes, (counts.get(bytes) ?? 0) + 1);
     }
   }
@@ -109,5 +113,14 @@ export function commonBytes(lines: readonly Line[]): number | undefined {
   return common.length === 0 ? undefined : Math.max(...common);
 }
 
+/** The row of a size, if it passed. */
 export const rowAt = (line: Line, bytes: number): Row | undefined =>
-  line.rows.findLast((row) => row.bytes === bytes);
+  line.rows.findLast((row) => row.bytes === bytes && isPassed(row));
+
+/** A chart's caption, with how many rows (of a size, where one is drawn) are not in it because they failed. */
+export function withLeftOut(caption: string, lines: readonly Line[], bytes?: number): string {
+  const failed = lines
+    .flatMap(({ rows }) => rows)
+    .filter((row) => !isPassed(row) && (bytes === undefined || row.bytes === bytes)).length;
+  return failed === 0 ? caption : `${caption} Failed and left out: ${plural(failed, 'row')}.`;
+}

@@ -15,6 +15,8 @@ const clocks: Readonly<Record<string, string>> = {
     'One iteration: a batch of writes, begun by the CPU (Single, Multi) or asked for by a GPU kernel through a proxy thread: Blocking waits after each request, NBI once after all of them.',
   queue:
     'One iteration: messages through the queue between GPU and CPU, counted when they are taken out.',
+  'all-to-all-single':
+    'One iteration: one exchange, between two barriers of the backend’s own. Each rank times it on its own clock and a sample is the slowest rank’s. The block that a rank keeps for itself counts.',
   ipc: 'One iteration: a kernel writes the whole buffer into the memory of a neighbouring GPU and makes it visible to the system.',
 };
 

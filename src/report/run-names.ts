@@ -1,20 +1,23 @@
+import { plural } from '../measure/units.js';
 import type { Run } from '../results/schema.js';
 
-type Fact = (run: Run) => string;
-
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** What may tell two runs of a benchmark apart, in the order a reader would ask. */
-const facts: readonly Fact[] = [
-  (run) => run.fabric.provider ?? 'no fabric',
-  (run) => counted(run.world.hosts.length, 'host'),
-  (run) => counted(run.world.ranks, 'rank'),
-  (run) => counted(run.fabric.channels.length, 'channel'),
-  (run) =>
-    typeof run.settings.buffers === 'number' ? counted(run.settings.buffers, 'buffer') : '',
-  (run) => (run.fabric.version === null ? '' : `libfabric ${run.fabric.version}`),
-  (run) => run.startedAt.slice(0, 10),
-  (run) => `${run.startedAt.slice(11, 19)} UTC`,
+const facts = {
+  provider: (run) => run.fabric.provider ?? 'no fabric',
+  hosts: (run) => plural(run.world.hosts.length, 'host'),
+  ranks: (run) => plural(run.world.ranks, 'rank'),
+  channels: (run) => plural(run.fabric.channels.length, 'channel'),
+  buffers: (run) =>
+    typeof run.settings.buffers === 'number' ? plural(run.settings.buffers, 'buffer') : '',
+  version: (run) => (run.fabric.version === null ? '' : `libfabric ${run.fabric.version}`),
+  /** Only where an axis has taken hosts and ranks; names say those. */
+  ranksPerHost: ({ world }) => `${Number((world.ranks / world.hosts.length).toFixed(2))} per host`,
+} satisfies Record<string, (run: Run) => string>;
+export type FactName = keyof typeof facts;
+
+const begun = [
+  (run: Run) => run.startedAt.slice(0, 10),
+  (run: Run) => `${run.startedAt.slice(11, 19)} UTC`,
 ];
 
 /**
@@ -25,7 +28,7 @@ export function runNames(runs: readonly Run[]): string[] {
   if (runs.length < 2) return runs.map(() => '');
   let names = runs.map((): string[] => []);
   const distinct = (list: readonly string[][]) => new Set(list.map((parts) => parts.join())).size;
-  for (const fact of facts) {
+  for (const fact of [...Object.values(facts), ...begun]) {
     const longer = runs.map((run, i) => [...names[i]!, fact(run)]);
     if (distinct(longer) > distinct(names)) names = longer;
   }
@@ -34,4 +37,17 @@ export function runNames(runs: readonly Run[]): string[] {
     const parts = clear ? names[i]! : [...names[i]!, run.id];
     return parts.filter((part) => part !== '').join(', ') || run.id;
   });
+}
+
+/** What each run differs in from others beside `shown`, which an axis shows already; empty where there is nothing. */
+export function differencesBeside(runs: readonly Run[], shown: readonly FactName[]): string[] {
+  const telling = (Object.keys(facts) as FactName[]).filter(
+    (name) => !shown.includes(name) && new Set(runs.map(facts[name])).size > 1,
+  );
+  return runs.map((run) =>
+    telling
+      .map((name) => facts[name](run))
+      .filter((text) => text !== '')
+      .join(', '),
+  );
 }

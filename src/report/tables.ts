@@ -1,9 +1,10 @@
+import { comparisonParts } from '../results/formats/comparison.js';
 import { gridOf } from '../results/formats/grid.js';
 import { describeRun, markOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
-import type { Comparison } from './comparison.js';
+import type { Against } from './comparison.js';
 import { type Cell, htmlTable } from './html-table.js';
-import { bytesText, nanosecondsText, texts } from './hydrate.js';
+import { bytesText, nanosecondsText } from './hydrate.js';
 
 /** Sizes down, configurations across, as the terminal shows a run; empty where only pairs were measured. */
 export function gridTable(run: Run): string {
@@ -138,36 +139,14 @@ export function rowTable(run: Run): string {
   });
 }
 
-/** Runs of one benchmark side by side; ratios are against the first. */
-export function comparisonTable(benchmark: string, { names, rows }: Comparison): string {
-  if (rows.length === 0) return '';
-  const others = names.slice(1).map((_, i) => i + 1);
+/** Two runs row by row, with what `weft compare` makes of each row. */
+export function comparisonTable({ benchmark, names: [a, b], comparison }: Against): string {
+  const { heads, lines, left = [] } = comparisonParts(comparison).table;
+  const cell = (text: string, i: number): Cell =>
+    left.includes(i) ? { text, classes: 'text' } : { text };
   return htmlTable({
-    caption: `${benchmark}: ${names.slice(1).join(', ')} against ${names[0]}`,
-    heads: [
-      [
-        { text: 'Configuration', classes: 'text' },
-        { text: 'Size' },
-        { text: names[0]! },
-        ...others.flatMap((i) => [{ text: names[i]!, classes: 'group' }, { text: 'Rate' }]),
-      ],
-    ],
-    rows: rows.map((row) => [
-      { text: row.column, classes: 'text' },
-      { text: bytesText(row.bytes) },
-      { text: figureOf(row.rows[0]) },
-      ...others.flatMap((i) => [
-        { text: figureOf(row.rows[i]), classes: 'group' },
-        { text: ratioOf(row.ratios[i], row.clear[i]!) },
-      ]),
-    ]),
+    caption: `${benchmark}: ${b} against ${a}`,
+    heads: [heads.map(cell)],
+    rows: lines.map((line) => line.map(cell)),
   });
 }
-
-function figureOf(row: Row | undefined): string {
-  if (row === undefined) return '';
-  return row.gbps === null ? nanosecondsText(row.nanoseconds!.mean) : texts.gbps!(row.gbps);
-}
-
-const ratioOf = (ratio: number | undefined, clear: boolean): string =>
-  ratio === undefined ? '' : `${ratio.toFixed(2)}×${clear ? '' : ' (not clear)'}`;

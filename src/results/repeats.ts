@@ -1,4 +1,5 @@
-import { summarize } from '../measure/statistics.js';
+import { summarize, weightedMean } from '../measure/summary.js';
+import { partsOf } from './repeated-parts.js';
 import { rowsByKey } from './row-key.js';
 import type { Row, Run } from './schema.js';
 
@@ -15,15 +16,20 @@ function mergeRows(rows: readonly Row[]): Row {
   const [first] = measured;
   if (bad || !first) return bad ?? rows[0]!;
   const perIteration = measured.flatMap((row) => row.samples.map((sample) => sample / row.batch));
-  const nanoseconds = summarize(perIteration);
+  // The rows' own means count all samples; pages have only some of them.
+  const mean = weightedMean(
+    measured.map((row) => row.nanoseconds!.mean),
+    measured.map((row) => row.iterations),
+  );
   const { repeat: _, ...subject } = first;
   return {
     ...subject,
-    ...scaled(first, first.nanoseconds!.mean / nanoseconds.mean),
+    ...scaled(first, first.nanoseconds!.mean / mean),
+    ...partsOf(measured),
     noisy: measured.some((row) => row.noisy),
     iterations: sum(measured.map((row) => row.iterations)),
     batch: 1,
-    nanoseconds,
+    nanoseconds: { ...summarize(perIteration), mean },
     samples: perIteration.map(Math.round),
     checked: {
       bytes: sum(measured.map((row) => row.checked.bytes)),
@@ -44,6 +50,8 @@ function scaled(row: Row, factor: number): Partial<Row> {
     linePercent: times(row.linePercent),
     ofBoundPercent: times(row.ofBoundPercent),
     ...(row.mops !== undefined && { mops: row.mops * factor }),
+    ...(row.algbwGBps !== undefined && { algbwGBps: row.algbwGBps * factor }),
+    ...(row.busbwGBps !== undefined && { busbwGBps: row.busbwGBps * factor }),
     ...(row.halfRoundTripNanoseconds !== undefined && {
       halfRoundTripNanoseconds: row.halfRoundTripNanoseconds / factor,
     }),

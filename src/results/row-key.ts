@@ -1,3 +1,4 @@
+import { groupBy } from '../measure/group.js';
 import type { Row } from './schema.js';
 
 /** What a row measured, whatever came out: rows of two runs, or repeats in one, belong together when it is equal. */
@@ -7,13 +8,4 @@ export function rowKey({ kind, column, bytes, labels }: Row): string {
 }
 
 /** Rows that belong together, in the order of their first. */
-export function rowsByKey(rows: readonly Row[]): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = rowKey(row);
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
-  return groups;
-}
+export const rowsByKey = (rows: readonly Row[]): Map<string, Row[]> => groupBy(rows, rowKey);

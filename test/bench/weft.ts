@@ -16,6 +16,7 @@ export interface Ended {
 /** A folder in which `weft` runs as a user would run it. */
 export class Desk implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'weft-desk-'));
+  readonly #started: { exitCode: number | null; kill(signal: 'SIGKILL'): boolean }[] = [];
 
   async weft(line: string, env: Record<string, string> = {}): Promise<Ended> {
     const { exitCode, stdout, stderr } = await this.start(line, env);
@@ -33,12 +34,14 @@ export class Desk implements Disposable {
 
   start(line: string, env: Record<string, string> = {}) {
     const args = line.split(' ').filter((word) => word !== '');
-    return execa(process.execPath, [bin, ...args], {
+    const child = execa(process.execPath, [bin, ...args], {
       cwd: this.folder,
       env,
       reject: false,
       timeout: 60_000,
     });
+    this.#started.push(child);
+    return child;
   }
 
   /** Resolves when the run in work has kept this many measured rows. */
@@ -57,9 +60,26 @@ export class Desk implements Disposable {
       .map((name) => readRun(join(folder, name)));
   }
 
+  /** A test that failed leaves nothing running. */
   [Symbol.dispose](): void {
+    for (const child of this.#started) if (child.exitCode === null) child.kill('SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The address that a command with --live prints; throws with what it said if it ends without one. */
+export function liveAddress(child: ReturnType<Desk['start']>): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stderr!.on('data', (piece) => {
+      said += piece;
+      const [, address] = /live at (\S+)\n/.exec(said) ?? [];
+      if (address !== undefined) resolve(new URL(address));
+    });
+    void child.then(({ exitCode }) =>
+      reject(new Error(`ended with ${exitCode} and gave no address: ${said}`)),
+    );
+  });
 }
 
 /** A file of /proc; empty when the process has just ended. */

@@ -1,8 +1,11 @@
-import { renameSync } from 'node:fs';
+import { appendFileSync, renameSync, utimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { answerOf } from '../../src/report/answer.js';
+import { mergeRepeats } from '../../src/results/repeats.js';
+import { Desk, liveAddress } from '../bench/weft.js';
 import { finish, PageDesk, row } from '../live/desk.js';
+import { runOf, sampleRow } from '../results/fixtures.js';
 import { noBrowser, Tab, useBrowser } from './browser.js';
 
 describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : ''}`, () => {
@@ -14,14 +17,9 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     const { page } = tab;
     const columns = '--columns SinglePin,MultiPin,RoundRobinPin';
     const child = desk.start(
-      `write -b 4K -e 64K -f 4 --provider shm --budget-ms 300 ${columns} --live`,
+      `write -b 4K -e 64K -f 4 --provider shm --budget-ms 2000 ${columns} --live`,
     );
-    let said = '';
-    child.stderr!.on('data', (text) => {
-      said += text;
-    });
-    while (!/live at \S+\n/.test(said)) await sleep(10);
-    await page.goto(/live at (\S+)/.exec(said)![1]!);
+    await page.goto((await liveAddress(child)).href);
     await page.waitForURL(/\/run\/\S+-write-\w+$/);
     expect(page.url()).not.toContain('token');
     await page.getByText('running', { exact: true }).waitFor();
@@ -68,6 +66,49 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     ]);
     // The browser itself tells of the connection that it lost.
     expect(tab.complaints.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
+  });
+
+  test('says when it was refused, and does not promise to try again', async () => {
+    await using desk = await PageDesk.open();
+    await using tab = await Tab.open();
+    const { page } = tab;
+    desk.begin('known').append(row(64));
+    await page.goto(desk.page.address('/run/known'));
+    await page.locator('.rows tbody tr').first().waitFor();
+    const { port } = desk.page;
+    await desk.page.close();
+    await desk.serve({ port, token: 'another-token-for-tests' });
+    await page.getByText('refused: open the address').waitFor();
+  });
+
+  test('is running again when rows come after its writer seemed gone', async () => {
+    await using desk = await PageDesk.open();
+    await using tab = await Tab.open();
+    const { page } = tab;
+    const file = desk.begin('remote');
+    file.append(row(64));
+    utimesSync(file.path, 1e9, 1e9);
+    file.close();
+    await page.goto(desk.page.address('/run/remote'));
+    await page.locator('.state[data-state=aborted]').waitFor();
+    appendFileSync(file.path, `${JSON.stringify({ line: 'row', ...row(128) })}\n`);
+    await page.locator('.state[data-state=running]').waitFor();
+    await page.locator('.rows tbody tr').nth(1).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test('says the same of repeats as a report', async () => {
+    await using desk = await PageDesk.open();
+    await using tab = await Tab.open();
+    const rows = [10, 20, 60].map((us, repeat) => ({
+      ...sampleRow({ column: 'SinglePin', bytes: 65_536, us }),
+      repeat,
+    }));
+    desk.finished('again', rows);
+    await tab.page.goto(desk.page.address('/run/again'));
+    await tab.page.locator('.state[data-state=passed]').waitFor();
+    const { headline } = answerOf([mergeRepeats(runOf(rows))]);
+    expect(await tab.page.locator('.standing').textContent()).toContain(headline);
   });
 
   test('says when its file was replaced, and shows the new one', async () => {

@@ -128,6 +128,22 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await tab.page.getByText('These are different benchmarks').waitFor();
   });
 
+  test('a comparison with a run that is not there says so', async () => {
+    await using desk = await furnished();
+    await using tab = await Tab.open();
+    await tab.page.goto(desk.page.address());
+    await tab.page.route('**/api/compare*', (route) => route.abort());
+    await tab.page.goto(new URL('/compare?a=one&b=two', tab.page.url()).href);
+    await tab.page.getByText('the connection was lost').waitFor();
+    await tab.page.unroute('**/api/compare*');
+    await tab.page.route('**/api/compare*', (route) =>
+      route.fulfill({ status: 404, body: 'There is no such run.' }),
+    );
+    await tab.page.reload();
+    await tab.page.getByText('refused: There is no such run.').waitFor();
+    expect(tab.complaints.filter((text) => !text.includes('Failed to load'))).toEqual([]);
+  });
+
   test('what a file says stays text', async () => {
     await using desk = await PageDesk.open();
     const evil = '<img src=x onerror=alert(1)>';
@@ -142,6 +158,8 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
       .locator('[data-chart] svg')
       .first()
       .hover({ position: { x: 200, y: 120 } });
+    await page.locator('.tip').first().waitFor();
+    expect(await page.locator('.tip').first().textContent()).toContain(evil);
     expect(await page.locator('img').count()).toBe(0);
     expect(tab.complaints).toEqual([]);
   });
@@ -160,10 +178,16 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     const { page } = tab;
     await page.goto(desk.page.address('/run/one'));
     const item = page.locator('[data-chart=bandwidth] .legend-item').first();
+    await item.waitFor();
+    const color = await item.locator('svg path').first().getAttribute('stroke');
+    const strokes = page.locator(`[data-chart=bandwidth] .canvas svg path[stroke="${color}"]`);
+    await strokes.first().waitFor({ state: 'attached' });
     await item.focus();
     await page.keyboard.press('Enter');
     expect(await item.getAttribute('aria-pressed')).toBe('false');
+    await strokes.first().waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     expect(await item.getAttribute('aria-pressed')).toBe('true');
+    await strokes.first().waitFor({ state: 'attached' });
   });
 });

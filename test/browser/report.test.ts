@@ -44,6 +44,39 @@ describe.skipIf(noBrowser)(`a report in a browser${noBrowser ? ` (${noBrowser})`
     expect(tab.complaints).toEqual([]);
   });
 
+  test('shows values where the pointer is', async () => {
+    using reported = new Reported();
+    await reported.write();
+    await using tab = await Tab.open();
+    await tab.page.goto(reported.url);
+    const drawing = tab.page.locator('[data-chart=bandwidth] .canvas svg');
+    await drawing.waitFor();
+    await drawing.hover({ position: { x: 300, y: 150 } });
+    const tip = tab.page.locator('[data-chart=bandwidth] .tip');
+    await tip.waitFor();
+    expect(await tip.textContent()).toMatch(/(64|128|256) KiB.*SinglePin[\d.]+ Gbps.*MultiPin/);
+  });
+
+  test('prints white, with its charts and every row, also from dark', async () => {
+    using reported = new Reported();
+    await reported.write();
+    await using tab = await Tab.open({ colorScheme: 'dark' });
+    const { page } = tab;
+    await page.goto(reported.url);
+    await page.locator('[data-chart=bandwidth] .canvas svg').waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(ground).toBe('rgb(255, 255, 255)');
+    const charts = page.locator('[data-chart]');
+    expect(await charts.count()).toBeGreaterThan(2);
+    expect(await page.locator('[data-chart] .canvas svg').count()).toBe(await charts.count());
+    expect(await page.locator('[data-chart=bandwidth] .canvas svg').isVisible()).toBe(true);
+    expect(await page.locator('details:not([open])').count()).toBe(0);
+    const pdf = (await page.pdf()).toString('latin1');
+    expect(pdf.match(/\/Type\s*\/Page\b/g)!.length).toBeGreaterThan(1);
+  });
+
   test.each([
     ['light', 1200],
     ['dark', 1200],

@@ -15,7 +15,8 @@ async function inTerminal(columns: number, env: Record<string, string> = {}): Pr
   const { stdout } = await execa('script', ['-qec', line, '/dev/null'], {
     cwd: desk.folder,
     env: { LANG: 'C.UTF-8', LC_ALL: '', TERM: 'xterm-256color', ...env },
-    timeout: 60_000,
+    // Before the test's own: it would not say what hung.
+    timeout: 40_000,
   });
   return stdout.replaceAll('\r\n', '\n');
 }
@@ -42,6 +43,12 @@ describe('on a terminal', () => {
   test('NO_COLOR leaves no colour', async () => {
     const text = await inTerminal(120, { NO_COLOR: '1' });
     expect(text).not.toMatch(new RegExp(`${escapeCharacter}\\[\\d+m`));
+    expect(text).toContain('SinglePin');
+  });
+
+  test('a terminal that cannot move its cursor is sent no escapes', async () => {
+    const text = await inTerminal(120, { TERM: 'dumb' });
+    expect(text).not.toContain(escapeCharacter);
     expect(text).toContain('SinglePin');
   });
 

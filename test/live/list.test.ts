@@ -13,9 +13,10 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import { limits } from '../../src/live/run-log.js';
+import { describe, expect, test, vi } from 'vitest';
+import { limits, RunLog } from '../../src/live/run-log.js';
 import type { Listing } from '../../src/live/wire.js';
+import { markAbandoned } from '../../src/live/writers.js';
 import { builtFolder, finish, PageDesk, row, Viewer } from './desk.js';
 
 const listed = async (desk: PageDesk): Promise<Listing> =>
@@ -230,4 +231,17 @@ describe('weft serve', () => {
     await once(child, 'close');
     expect(text().err).toContain('others on the network can connect');
   });
+});
+
+test('a run that nobody writes to is looked for once among the processes', async () => {
+  await using desk = await PageDesk.open();
+  const file = desk.begin('dead', local);
+  file.close();
+  utimesSync(file.path, 1e9, 1e9);
+  const log = new RunLog('dead', file.path, { changed() {}, came() {} });
+  await log.advance();
+  const judged = vi.spyOn(log, 'setAbandoned');
+  for (let i = 0; i < 3; i++) await markAbandoned([log]);
+  expect(log.state).toBe('aborted');
+  expect(judged).toHaveBeenCalledTimes(1);
 });

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Chart } from '../../src/report/chart.js';
 import { chartsOf } from '../../src/report/charts.js';
@@ -252,20 +250,3 @@ test('of repeats the middle one is drawn', () => {
   expect(line!.data[0]![1]).toBeGreaterThan(5500);
   expect(line!.data[0]![1]).toBeLessThan(6500);
 });
-
-test.each(['charts', 'answer', 'comparison', 'hydrate'])(
-  'browsers can load src/report/%s.ts: it needs no package and nothing of Node',
-  (name) => {
-    const files = new Set([resolve(import.meta.dirname, `../../src/report/${name}.ts`)]);
-    for (const file of files) {
-      const text = readFileSync(file, 'utf8');
-      for (const [, path = ''] of text.matchAll(
-        /^(?:import|export)(?! type)[^;]*? from '([^']+)';/gms,
-      )) {
-        expect(path, file).toMatch(/^\./);
-        files.add(resolve(dirname(file), path.replace(/\.js$/, '.ts')));
-      }
-    }
-    expect(files.size).toBeGreaterThan(0);
-  },
-);

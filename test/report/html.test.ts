@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { answerOf } from '../../src/report/answer.js';
 import type { Chart } from '../../src/report/chart.js';
-import { betweenRuns, comparisonOf } from '../../src/report/comparison.js';
 import { renderReport } from '../../src/report/html.js';
 import { skippedRow } from '../../src/results/rows.js';
 import type { Run } from '../../src/results/schema.js';
@@ -193,24 +192,5 @@ describe('the answer', () => {
       kind: 'bad',
       text: 'node-3 to node-7 is slow alone too. Look at its cable.',
     });
-  });
-
-  test('says which of two runs is faster, and where that is not clear', () => {
-    const run = (us: number, provider: string) =>
-      made.run(
-        'write',
-        [
-          made.row({ column: 'SinglePin', bytes: 1024, us }),
-          made.row({ column: 'SinglePin', bytes: 2048, us: 20 }),
-        ],
-        { fabric: { ...made.run('write', []).fabric, provider } },
-      );
-    const [slow, fast] = [run(10, 'tcp'), run(5, 'shm')];
-    const { rows } = comparisonOf([slow, fast]);
-    expect(rows.map((row) => row.clear[1])).toEqual([true, false]);
-    expect(rows[0]!.ratios[1]).toBeCloseTo(2, 1);
-    expect(answerOf([slow, fast]).headline).toMatch(
-      /^write: shm runs at 1\.4\d times the rate of tcp \(faster in 1 of 2 rows, slower in 0, no clear difference in 1\)\.$/,
-    );
   });
 });

@@ -148,6 +148,16 @@ verified: 25.5M bytes checked, none wrong
     expect(bare.join('')).toBe(formatTable(runOf([row])));
   });
 
+  test('draws bars for operations where no row has bytes to rate', () => {
+    const rows = [1, 2].map((times) => ({
+      ...sampleRow({ column: 'Push', bytes: 64 * times, us: 5, kind: 'queue', mops: 10 * times }),
+      gbps: null,
+    }));
+    const text = formatTable(runOf(rows, { benchmark: 'queue' }), { bars: true, width: 200 });
+    expect(text).toContain('of 20.00');
+    expect(text).toContain('████████');
+  });
+
   test('can do without Unicode', () => {
     expect(formatTable(writeRun(), { unicode: false })).toMatch(/^[ -~\n]+$/);
   });

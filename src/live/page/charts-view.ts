@@ -2,6 +2,7 @@ import type { Chart } from '../../report/chart.js';
 import { chartsOf } from '../../report/charts.js';
 import type { ThemeName } from '../../report/hydrate.js';
 import { ChartView } from '../../report/page/draw.js';
+import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
 import { element, setText } from './dom.js';
 
@@ -18,8 +19,8 @@ interface Drawn {
 const pauseMs = 400;
 
 /**
- * The charts of one or more runs, drawn again as they grow. A chart keeps its place once it has one, and new ones come
- * after the others: nothing above them moves.
+ * The charts of one or more runs, repeats as one row each, drawn again as they grow. A chart keeps its place once it
+ * has one, and new ones come after the others: nothing above them moves.
  */
 export class ChartsView {
   readonly root = element('section', { class: 'charts', 'aria-label': 'Charts' });
@@ -38,7 +39,7 @@ export class ChartsView {
     this.#runs = runs;
     const update = () => {
       this.#timer = undefined;
-      for (const chart of chartsOf(this.#runs)) this.#show(chart);
+      for (const chart of chartsOf(this.#runs.map(mergeRepeats))) this.#show(chart);
     };
     this.#timer ??= setTimeout(update, this.#drawn.size === 0 ? 0 : pauseMs);
   }

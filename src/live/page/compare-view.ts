@@ -82,10 +82,20 @@ class Said {
     this.#asked = true;
   }
 
+  /** What went wrong on the way is said in the same place as what the server says. */
+  async #fetched(): Promise<ComparisonAnswer> {
+    try {
+      const response = await fetch(this.#address);
+      if (response.ok) return (await response.json()) as ComparisonAnswer;
+      return { problem: `The comparison was refused: ${(await response.text()).trim()}` };
+    } catch {
+      return { problem: 'There is no comparison: the connection was lost. Load the page again.' };
+    }
+  }
+
   async #ask(): Promise<void> {
     this.#timer = undefined;
-    const response = await fetch(this.#address);
-    const said = (await response.json()) as ComparisonAnswer;
+    const said = await this.#fetched();
     if ('problem' in said) {
       setText(this.answer, said.problem);
       return;

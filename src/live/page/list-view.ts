@@ -1,13 +1,13 @@
+import { plural } from '../../measure/units.js';
 import type { Listing, RunSummary } from '../wire.js';
-import { showConnection } from './connection.js';
+import { showConnectionOf } from './connection.js';
 import { element, setAttributes, setText, show } from './dom.js';
-import { dateText, headlineText, nameOf, none, plural, runAddress, stateText } from './words.js';
+import { dateText, headlineText, nameOf, none, runAddress, stateText } from './words.js';
 
 /** All runs of the folder as they come and go. */
 export function followList(changed: (listing: Listing) => void): () => void {
   const source = new EventSource('/api/runs/events');
-  source.addEventListener('open', () => showConnection('live'));
-  source.addEventListener('error', () => showConnection('lost'));
+  showConnectionOf(source);
   source.addEventListener('runs', ({ data }: MessageEvent<string>) => changed(JSON.parse(data)));
   return () => source.close();
 }
@@ -47,23 +47,41 @@ export function showList(): void {
     bar,
     element('div', { class: 'wide' }, table),
   );
-  followList(({ folder, problem, runs }) => {
-    const count = plural(runs.length, 'run');
-    setText(about, problem ? `${folder} cannot be read: ${problem}` : `${count} in ${folder}`);
-    for (const key of [...lines.keys()].filter((key) => !runs.some((run) => run.key === key))) {
-      lines.get(key)!.root.remove();
-      lines.delete(key);
-      picked.delete(key);
-    }
-    runs.forEach((run, index) => {
-      const line = lines.get(run.key) ?? new Line(run.key, picked, pick);
-      lines.set(run.key, line);
-      line.set(run);
-      if (body.children[index] !== line.root)
-        body.insertBefore(line.root, body.children[index] ?? null);
-    });
+  followList((listing) => {
+    setText(about, aboutText(listing));
+    const gone = setLines(body, lines, listing.runs, (key) => new Line(key, picked, pick));
+    for (const key of gone) picked.delete(key);
     pick();
   });
+}
+
+/** Makes the body's lines those of the runs, in their order; returns the keys of those that went. */
+function setLines(
+  body: HTMLElement,
+  lines: Map<string, Line>,
+  runs: readonly RunSummary[],
+  make: (key: string) => Line,
+): string[] {
+  const gone = [...lines.keys()].filter((key) => !runs.some((run) => run.key === key));
+  for (const key of gone) {
+    lines.get(key)!.root.remove();
+    lines.delete(key);
+  }
+  runs.forEach((run, index) => {
+    const line = lines.get(run.key) ?? make(run.key);
+    lines.set(run.key, line);
+    line.set(run);
+    if (body.children[index] !== line.root)
+      body.insertBefore(line.root, body.children[index] ?? null);
+  });
+  return gone;
+}
+
+function aboutText({ folder, problem, unwatched, runs }: Listing): string {
+  if (problem !== undefined) return `${folder} cannot be read: ${problem}`;
+  const late =
+    unwatched === undefined ? '' : `; changes show late, it cannot be watched (${unwatched})`;
+  return `${plural(runs.length, 'run')} in ${folder}${late}`;
 }
 
 class Line {

@@ -1,6 +1,6 @@
 import type { Run } from '../../results/schema.js';
-import type { End, Lines, RunState, WireLine } from '../wire.js';
-import { showConnection } from './connection.js';
+import type { Lines, RunState, Standing, WireLine } from '../wire.js';
+import { showConnection, showConnectionOf } from './connection.js';
 
 /** A run as far as it has come. */
 export interface LiveRun {
@@ -23,8 +23,7 @@ export function followRun(key: string, changed: (live: LiveRun) => void): () => 
     live = { ...live, ...changes };
     changed(live);
   };
-  source.addEventListener('open', () => showConnection('live'));
-  source.addEventListener('error', () => showConnection('lost'));
+  showConnectionOf(source);
   source.addEventListener('reset', () => {
     have = 0;
     update({ run: undefined, state: 'running', problem: undefined, epoch: live.epoch + 1 });
@@ -35,11 +34,15 @@ export function followRun(key: string, changed: (live: LiveRun) => void): () => 
     have = Math.max(have, from + lines.length);
     update({ run: fresh.reduce(withLine, live.run) });
   });
-  source.addEventListener('end', ({ data }: MessageEvent<string>) => {
+  const stand = ({ data }: MessageEvent<string>) => {
+    const { state, problem } = JSON.parse(data) as Standing;
+    update({ state, problem });
+  };
+  source.addEventListener('state', stand);
+  source.addEventListener('end', (event: MessageEvent<string>) => {
     source.close();
     showConnection('done');
-    const { state, problem } = JSON.parse(data) as End;
-    update({ state, problem });
+    stand(event);
   });
   return () => source.close();
 }

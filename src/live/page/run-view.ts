@@ -1,12 +1,14 @@
+import { plural } from '../../measure/units.js';
 import { answerOf } from '../../report/answer.js';
 import { bytesText } from '../../report/hydrate.js';
 import { describeRun } from '../../results/formats/notes.js';
+import { mergeRepeats } from '../../results/repeats.js';
 import type { Row, Run } from '../../results/schema.js';
 import { ChartsView } from './charts-view.js';
 import { element, setAttributes, setText, show } from './dom.js';
 import { RowsTable } from './rows-table.js';
 import { followRun, type LiveRun } from './run-stream.js';
-import { dateText, gbps, plural, stateText } from './words.js';
+import { dateText, gbps, stateText } from './words.js';
 
 /** One run: what it is, how it stands, its rows, its charts, what must be said about it. */
 export function showRun(key: string): void {
@@ -50,7 +52,8 @@ export function showRun(key: string): void {
     setText(news, newsOf(run, live));
     table.set(run.rows.filter(hasLine));
     charts.set([run]);
-    if (live.state !== 'running') showNotes(notes, run);
+    if (live.state === 'running') notes.replaceChildren();
+    else showNotes(notes, run);
   });
 }
 
@@ -60,13 +63,14 @@ const hasLine = (row: Row): boolean => row.bytes !== null || row.outcome !== 'sk
 /** What there is so far, then what it says. */
 function standingOf(run: Run, { state, problem }: LiveRun): string {
   const count = plural(run.rows.filter(hasLine).length, 'row');
+  const whole = mergeRepeats(run);
   if (state === 'running') {
     const found = run.rows.some((row) => row.outcome === 'passed');
     // While it runs, not to have finished is no finding.
-    const headline = found ? answerOf([{ ...run, outcome: 'passed' }]).headline : '';
+    const headline = found ? answerOf([{ ...whole, outcome: 'passed' }]).headline : '';
     return `${count} so far. ${headline}`;
   }
-  return [problem && `${problem}.`, answerOf([run]).headline, `${count}.`]
+  return [problem && `${problem}.`, answerOf([whole]).headline, `${count}.`]
     .filter(Boolean)
     .join(' ');
 }
@@ -81,7 +85,7 @@ function newsOf(run: Run, { state }: LiveRun): string {
 }
 
 function showNotes(place: HTMLElement, run: Run): void {
-  const items = answerOf([run]).points.map(({ kind, text }) =>
+  const items = answerOf([mergeRepeats(run)]).points.map(({ kind, text }) =>
     element('li', { class: kind }, text),
   );
   place.replaceChildren(element('h2', {}, 'Notes'), element('ul', { class: 'points' }, ...items));

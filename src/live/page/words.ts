@@ -1,8 +1,6 @@
 import { bytesText } from '../../report/hydrate.js';
+import { gbpsText } from '../../results/formats/grid.js';
 import type { Headline, RunState, RunSummary } from '../wire.js';
-
-export const plural = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const none = '–';
 
@@ -13,8 +11,7 @@ const fixed = (value: number | null | undefined, digits: number): string =>
   value === null || value === undefined ? none : value.toFixed(digits);
 
 /** As the tables of the terminal have them. */
-export const gbps = (value: number | null): string =>
-  fixed(value, value !== null && value > 0 && value < 0.1 ? 4 : 2);
+export const gbps = (value: number | null): string => (value === null ? none : gbpsText(value));
 export const percent = (value: number | null): string => fixed(value, 1);
 export const micros = (nanoseconds: number | undefined): string =>
   fixed(nanoseconds === undefined ? undefined : nanoseconds / 1000, 2);

@@ -1,8 +1,9 @@
+import { groupBy } from '../../measure/group.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
-import { groupBy } from '../group.js';
 import { bytesText } from '../hydrate.js';
-import { commonBytes, type Line, rowAt, shapeOf } from '../lines.js';
+import { commonBytes, isPassed, type Line, rowAt, shapeOf, withLeftOut } from '../lines.js';
+import { differencesBeside, type FactName } from '../run-names.js';
 import { middle90 } from '../spread.js';
 import { barChart } from './bars.js';
 import { bandwidth, chartBySize, latency, type Measure } from './by-size.js';
@@ -22,7 +23,7 @@ export function configurations(
   const { axis, value, range } = what === 'time' ? latency : bandwidth;
   return barChart({
     title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${bytesText(bytes)}`,
-    caption: 'Means at the largest size that most configurations have.',
+    caption: withLeftOut('Means at the largest size that most configurations have.', lines, bytes),
     places: columns,
     axis,
     bars: [...groupBy(lines, (line) => line.run).values()].map((group, i, all) => {
@@ -51,12 +52,21 @@ export function byNodes(lines: readonly Line[]): ChartParts | undefined {
       ? ['hosts', ({ run }: Line) => run.world.hosts.length]
       : (['ranks', ({ run }: Line) => run.world.ranks] as const);
   return scalingChart(lines, {
+    nameOf: namedApart(lines, hosts.size > 1 ? ['hosts', 'ranks'] : ['ranks', 'ranksPerHost']),
     title: (size) => `Bandwidth by number of ${noun}, ${size}`,
     caption: `One run per number of ${noun}. In an all-to-all the figure is per peer, so it halves where peers double and the line is full.`,
     xName: noun,
     x,
     measure: bandwidth,
   });
+}
+
+/** A configuration's name, with what else its run differs in from others: a line joins only runs that are alike. */
+function namedApart(lines: readonly Line[], shown: readonly FactName[]): (line: Line) => string {
+  const runs = [...new Set(lines.map(({ run }) => run))];
+  const names = differencesBeside(runs, shown);
+  const byRun = new Map(runs.map((run, i) => [run, names[i]!]));
+  return ({ column, run }) => [column, byRun.get(run)].filter(Boolean).join(' · ');
 }
 
 const buffersOf = ({ run, column }: Line): number => {
@@ -72,6 +82,7 @@ export function byBuffers(
   if (!lines.some(({ run }) => typeof run.settings.buffers === 'number')) return undefined;
   const measure: Measure = what === 'time' ? latency : bandwidth;
   const chart = {
+    nameOf: namedApart(lines, ['buffers', 'ranksPerHost']),
     caption:
       'Round-robin gives each buffer a channel of its own; split (Multi) cuts every buffer over all channels.',
     xName: 'independent buffers in flight',
@@ -130,22 +141,19 @@ export function proxyShare(lines: readonly Line[]): ChartParts | undefined {
 export function byGrid(lines: readonly Line[]): ChartParts | undefined {
   const shaped = lines.filter((line) => line.rows[0]?.labels.grid !== undefined);
   const blockOf = ({ rows }: Line) => rows[0]!.labels.block;
-  return scalingChart(
-    shaped,
-    {
-      title: (size) => `Bandwidth by grid, ${size}`,
-      caption:
-        'One kernel with more and more blocks (grid), a line per number of threads in a block.',
-      xName: 'blocks in the grid',
-      x: (line) => line.rows[0]!.labels.grid,
-      measure: bandwidth,
-    },
-    (line) => {
+  return scalingChart(shaped, {
+    title: (size) => `Bandwidth by grid, ${size}`,
+    caption:
+      'One kernel with more and more blocks (grid), a line per number of threads in a block.',
+    xName: 'blocks in the grid',
+    x: (line) => line.rows[0]!.labels.grid,
+    measure: bandwidth,
+    nameOf: (line) => {
       const column = line.column.replace(shapeOf(line.rows[0]!.labels), '').trim();
       const block = blockOf(line) === undefined ? column : `${column}, ${blockOf(line)} threads`;
       return line.runName === '' ? block : `${block} · ${line.runName}`;
     },
-  );
+  });
 }
 
 /** Messages per second, where rows count them. */
@@ -161,17 +169,18 @@ export function messageRates(lines: readonly Line[]): ChartParts | undefined {
       measure: { axis: { name: 'rate', text: 'mops' }, value: (row) => row.mops },
     });
   }
+  const rows = counted.map((line) => line.rows.findLast(isPassed));
   return barChart({
     title,
-    caption: 'Millions of messages that the consumer took out in a second.',
+    caption: withLeftOut('Millions of messages that the consumer took out in a second.', counted),
     places: counted.map((line) => line.name),
     axis: { name: 'rate', text: 'mops' },
     bars: [
       {
         name: 'rate',
         color: 0,
-        values: counted.map((line) => line.rows.at(-1)!.mops ?? null),
-        ranges: counted.map(({ rows }) => ratesRange(rows.at(-1)!)),
+        values: rows.map((row) => row?.mops ?? null),
+        ranges: rows.map((row) => row && ratesRange(row)),
       },
     ],
   });

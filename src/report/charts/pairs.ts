@@ -1,9 +1,11 @@
+import { groupBy } from '../../measure/group.js';
+import { mean } from '../../measure/summary.js';
 import { railColumn } from '../../results/diagnosis/cells.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
-import { type ChartParts, rounded } from '../chart.js';
-import { groupBy } from '../group.js';
+import { type ChartParts, extentOf, rounded } from '../chart.js';
 import { bytesText, texts } from '../hydrate.js';
+import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';
 
 interface Pair {
@@ -27,9 +29,9 @@ function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
   });
   const groups = groupBy(rows, ({ column, labels }) => JSON.stringify([column, labels.rail ?? '']));
   return [...groups.values()].flatMap((group) => {
-    const measured = group.filter((row) => row.nanoseconds !== null && wanted(row));
+    const measured = group.filter((row) => isMeasured(row) && wanted(row));
     if (measured.length === 0) return [];
-    const bytes = Math.max(...measured.map((row) => row.bytes!));
+    const [, bytes] = extentOf(measured.map((row) => row.bytes!));
     const { column, labels } = measured[0]!;
     const pairs = group
       .filter((row) => row.bytes === bytes)
@@ -37,6 +39,8 @@ function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
     return [{ bytes, column, rail: labels.rail ?? '', pairs }];
   });
 }
+
+const isMeasured = (row: Row): boolean => isPassed(row) && row.nanoseconds !== null;
 
 /** Round trips are there for their time; everything else is there for its rate. */
 const isTrip = (row: Row): boolean =>
@@ -66,7 +70,7 @@ export const pairTime: PairFigure = {
 };
 
 const mapCaption =
-  'Each cell is one pair: its row sends, its column receives. Crossed cells have no result.';
+  'Each cell is one pair: its row sends, its column receives. Crossed cells failed or have no result.';
 const cellsWithText = 12;
 const mostCellsPx = 640;
 
@@ -84,7 +88,7 @@ export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
 
 function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undefined {
   const valued = pairs.flatMap((pair) => {
-    const value = figure.value(pair.row);
+    const value = isMeasured(pair.row) ? figure.value(pair.row) : null;
     return value == null ? [] : [{ ...pair, value: rounded(value) }];
   });
   if (valued.length === 0) return undefined;
@@ -104,7 +108,7 @@ function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undef
       figure,
       cells: valued.map((pair) => [...at(pair), pair.value]),
       missing: pairs.filter(({ row }) => !have.has(row)).map(at),
-      extent: [Math.min(...values), Math.max(...values)],
+      extent: extentOf(values),
     }),
   };
 }
@@ -119,9 +123,6 @@ interface MapParts {
 
 function mapOption({ names, figure, cells, missing, extent }: MapParts) {
   const shownText = names.length <= cellsWithText;
-  const [low, high] = extent;
-  // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
-  const floor = Math.min(low, high * 0.9);
   return framed({
     tooltip: `cell ${figure.text}`,
     trigger: 'item',
@@ -150,24 +151,30 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
     ],
     more: {
       grid: { left: 12, right: 24, top: 34, bottom: 92, outerBoundsMode: 'same' },
-      visualMap: {
-        type: 'continuous',
-        seriesIndex: 0,
-        dimension: 2,
-        min: rounded(floor),
-        max: rounded(high),
-        calculable: false,
-        orient: 'horizontal',
-        left: 'center',
-        bottom: 6,
-        itemWidth: 14,
-        itemHeight: 260,
-        text: [texts[figure.text]!(high), texts[figure.text]!(floor)],
-        textStyle: { color: '@muted', fontFamily },
-        inRange: { color: [0, 1, 2, 3, 4, 5, 6].map((i) => `@heat${i}`) },
-      },
+      visualMap: scaleOf(extent, texts[figure.text]!),
     },
   });
+}
+
+function scaleOf([low, high]: MapParts['extent'], text: (value: number) => string): object {
+  // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
+  const floor = Math.min(low, high * 0.9);
+  return {
+    type: 'continuous',
+    seriesIndex: 0,
+    dimension: 2,
+    min: rounded(floor),
+    max: rounded(high),
+    calculable: false,
+    orient: 'horizontal',
+    left: 'center',
+    bottom: 6,
+    itemWidth: 14,
+    itemHeight: 260,
+    text: [text(high), text(floor)],
+    textStyle: { color: '@muted', fontFamily },
+    inRange: { color: [0, 1, 2, 3, 4, 5, 6].map((i) => `@heat${i}`) },
+  };
 }
 
 function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFigure): string {
@@ -183,11 +190,13 @@ function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFi
 export function railBars(run: Run): ChartParts | undefined {
   const maps = mapsOf(run, (row) => !isTrip(row)).filter(({ rail }) => rail !== '');
   if (maps.length === 0) return undefined;
-  const rates = maps.map(({ pairs }) => pairs.flatMap(({ row }) => row.gbps ?? []));
-  const mean = (list: readonly number[]) => list.reduce((sum, rate) => sum + rate, 0) / list.length;
+  const rates = maps.map(({ pairs }) =>
+    pairs.flatMap(({ row }) => (isMeasured(row) ? (row.gbps ?? []) : [])),
+  );
   return barChart({
     title: `Bandwidth by rail, ${bytesText(maps[0]!.bytes)}`,
-    caption: 'The mean over the pairs that a rail joins; hover for the slowest and the fastest.',
+    caption:
+      'The mean over the pairs that a rail joins and that passed; hover for the slowest and the fastest.',
     places: maps.map(({ rail }) => rail),
     axis: { name: 'bandwidth', text: 'gbps' },
     bars: [
@@ -195,7 +204,7 @@ export function railBars(run: Run): ChartParts | undefined {
         name: 'mean over pairs',
         color: 0,
         values: rates.map(mean),
-        ranges: rates.map((list) => [Math.min(...list), Math.max(...list)] as const),
+        ranges: rates.map(extentOf),
       },
     ],
   });

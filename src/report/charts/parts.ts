@@ -1,7 +1,7 @@
 import type { PerPeer, PerRank } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { bytesText } from '../hydrate.js';
-import { commonBytes, type Line, rowAt } from '../lines.js';
+import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
 import { barChart } from './bars.js';
 
 /** Each target's rate in rows whose pairs take turns. */
@@ -15,7 +15,11 @@ export function peerBars(lines: readonly Line[]): ChartParts | undefined {
   const pairs = [...new Set(parts.flatMap(({ peers }) => peers.map(pairName)))];
   return barChart({
     title: `Bandwidth of each pair, ${bytesText(bytes)}`,
-    caption: 'Pairs take turns, so each has the fabric to itself. A short bar is a slow peer.',
+    caption: withLeftOut(
+      'Pairs take turns, so each has the fabric to itself. A short bar is a slow peer.',
+      lines,
+      bytes,
+    ),
     places: pairs,
     axis: { name: 'bandwidth', text: 'gbps' },
     bars: parts.map(({ line, peers }) => {
@@ -44,8 +48,11 @@ export function rankBars(lines: readonly Line[]): ChartParts | undefined {
   const order = [...names.keys()].sort((a, b) => a - b);
   return barChart({
     title: `Time on each rank, ${bytesText(bytes)}`,
-    caption:
+    caption: withLeftOut(
       'The mean of each rank on its own clock. Ranks wait for each other, so a high bar is late work or a late peer.',
+      lines,
+      bytes,
+    ),
     places: order.map((rank) => names.get(rank)!),
     axis: { name: 'time of an iteration', text: 'ns' },
     bars: parts.map(({ line, ranks }) => {

@@ -2,7 +2,7 @@ import type { Row } from '../../results/schema.js';
 import { across, framed, places, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { bytesText, nanosecondsText, texts } from '../hydrate.js';
-import { commonBytes, type Line, rowAt } from '../lines.js';
+import { commonBytes, isPassed, type Line, rowAt, withLeftOut } from '../lines.js';
 import { fewestSamples, quantiles } from '../spread.js';
 import { decadeTicks } from '../ticks.js';
 
@@ -11,7 +11,7 @@ const boxShares = [0.01, 0.25, 0.5, 0.75, 0.99];
 const mostBoxes = 240;
 
 const enough = (row: Row | undefined): row is Row =>
-  row !== undefined && row.samples.length >= fewestSamples;
+  row !== undefined && isPassed(row) && row.samples.length >= fewestSamples;
 
 /** Every row's samples against their own median, so that all sizes share one scale. */
 export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
@@ -23,8 +23,10 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
   const all = boxes.flat().flatMap((box) => box ?? []);
   return {
     title: 'Spread of the samples',
-    caption:
+    caption: withLeftOut(
       'Each box holds the middle half of a row’s samples and its whiskers the 1st to 99th of 100, all divided by the row’s median: a flat box is a steady row.',
+      lines,
+    ),
     summary: `the samples lie between ${texts.ratio!(Math.min(...all))} and ${texts.ratio!(Math.max(...all))} of their row's median`,
     heightPx: plotHeightPx,
     option: framed({
@@ -89,8 +91,11 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
   const times = curves.flatMap((curve) => curve.map(([time]) => time!));
   return {
     title: `Distribution of the samples, ${bytesText(bytes)}`,
-    caption:
+    caption: withLeftOut(
       'The share of samples that took no longer than a time. A steep curve is steady; a long foot to the right is a tail.',
+      lines,
+      bytes,
+    ),
     summary: drawn
       .map(({ line, row: { nanoseconds } }) => {
         return `${line.name} half within ${nanosecondsText(nanoseconds!.p50)}, 99 of 100 within ${nanosecondsText(nanoseconds!.p99)}`;
@@ -109,7 +114,6 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
         step: 'end',
         name: line.name,
         ...strokeOf(line),
-        symbol: 'circle',
         symbolSize: 4,
         data: curves[i],
       })),

@@ -1,8 +1,8 @@
+import { groupBy } from '../../measure/group.js';
 import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
-import { groupBy } from '../group.js';
 import { bytesText, texts } from '../hydrate.js';
-import { commonBytes, type Line, rowAt } from '../lines.js';
+import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
 import { doublingTicks } from '../ticks.js';
 import { flagOf, type Measure } from './by-size.js';
 
@@ -12,32 +12,25 @@ export interface ScalingChart {
   readonly xName: string;
   readonly x: (line: Line) => number | undefined;
   readonly measure: Measure;
+  /** Lines of one name are one line of the chart: they must differ in x alone. */
+  readonly nameOf: (line: Line) => string;
 }
 
 /**
  * A figure at one size over something that differs between runs: hosts, buffers, a kernel's grid. A line per
- * configuration; undefined where fewer than two values of x are there.
+ * configuration; undefined where no line has two values of x.
  */
-export function scalingChart(
-  lines: readonly Line[],
-  chart: ScalingChart,
-  nameOf: (line: Line) => string = (line) => line.column,
-): ChartParts | undefined {
+export function scalingChart(lines: readonly Line[], chart: ScalingChart): ChartParts | undefined {
   const bytes = commonBytes(lines);
   if (bytes === undefined) return undefined;
-  const groups = groupBy(lines, nameOf);
-  const drawn = [...groups].map(([name, group]) => ({
-    name,
-    color: group[0]!.color,
-    points: group.flatMap((line) => pointOf(line, bytes, chart)).sort((a, b) => a[0]! - b[0]!),
-  }));
-  const xs = new Set(drawn.flatMap(({ points }) => points.map(([x]) => x!)));
-  if (xs.size < 2) return undefined;
-  const seen = drawn.filter(({ points }) => points.length > 0);
+  const seen = drawnLines(lines, bytes, chart);
+  const joined = seen.some(({ points }) => new Set(points.map(([x]) => x)).size > 1);
+  if (!joined) return undefined;
+  const xs = new Set(seen.flatMap(({ points }) => points.map(([x]) => x!)));
   const { axis } = chart.measure;
   return {
     title: chart.title(bytesText(bytes)),
-    caption: chart.caption,
+    caption: withLeftOut(chart.caption, lines, bytes),
     summary: seen.map(({ name, points }) => changeOf(name, points, axis)).join('; '),
     heightPx: plotHeightPx,
     option: framed({
@@ -50,15 +43,28 @@ export function scalingChart(
       }),
       y: upright(axis),
       yName: axis.name,
-      series: seen.map(({ name, color, points }) => ({
+      series: seen.map(({ name, color, dash, points }) => ({
         type: 'line',
         name,
-        ...strokeOf({ color, dash: 0 }),
+        ...strokeOf({ color, dash }),
         symbolSize: 8,
         data: points,
       })),
     }),
   };
+}
+
+/** By name; lines of the same configuration share a colour and differ in dash. */
+function drawnLines(lines: readonly Line[], bytes: number, chart: ScalingChart) {
+  const dashes = new Map<number, number>();
+  return [...groupBy(lines, chart.nameOf)].flatMap(([name, group]) => {
+    const { color } = group[0]!;
+    const points = group.flatMap((line) => pointOf(line, bytes, chart));
+    if (points.length === 0) return [];
+    const dash = dashes.get(color) ?? 0;
+    dashes.set(color, dash + 1);
+    return [{ name, color, dash, points: points.sort((a, b) => a[0]! - b[0]!) }];
+  });
 }
 
 function pointOf(line: Line, bytes: number, { x, measure }: ScalingChart): number[][] {

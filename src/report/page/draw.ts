@@ -1,6 +1,6 @@
 import type { ECharts } from 'echarts';
 import type { Chart } from '../chart.js';
-import { hydrate, type ThemeName } from '../hydrate.js';
+import { hydrate, legendHeightPx, type ThemeName } from '../hydrate.js';
 import { legendOf } from './legend.js';
 import { tooltipOf } from './tooltip.js';
 
@@ -93,9 +93,6 @@ export class ChartView {
     this.#chart.dispatchAction({ type: 'legendToggleSelect', name });
   }
 }
-
-/** What `framed` leaves for ECharts' own legend, which pages do without. */
-const legendHeightPx = 34;
 
 const heightOf = ({ option, heightPx }: Drawable): number =>
   heightPx - ('legend' in option ? legendHeightPx : 0);

@@ -1,4 +1,4 @@
-import { formatBytes, formatBytesRounded } from '../../measure/units.js';
+import { formatBytes, formatBytesRounded, plural } from '../../measure/units.js';
 import type { Labels, Row, Run } from '../schema.js';
 import { blame } from './blame.js';
 
@@ -21,7 +21,6 @@ export function markOf(row: Row): string {
 /** `write · tcp (libfabric 1.17.0) · 4 ranks on 1 host · 4 channels of 100 Gbps` */
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
-  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
   if (fabric.provider === null) return [benchmark, ranks].join(separator);
   const library = fabric.version === null ? '' : ` (libfabric ${fabric.version})`;

@@ -121,8 +121,11 @@ function drawn(
   width: number,
   unicode: boolean,
 ): readonly Group[] {
-  const rates = groups.map(({ rows }) => rows.map((row) => row?.gbps ?? null));
-  const most = Math.max(0, ...rates.flat().map((rate) => rate ?? 0));
+  // Rows that count operations have no bytes to rate.
+  const inBytes = groups.some(({ rows }) => rows.some((row) => row?.gbps != null));
+  const rateOf = (row: Row | undefined) => (inBytes ? row?.gbps : row?.mops) ?? null;
+  const rates = groups.map(({ rows }) => rows.map(rateOf));
+  const most = rates.flat().reduce<number>((top, rate) => Math.max(top, rate ?? 0), 0);
   if (most === 0) return groups;
   const withBars = groups.map((group, i) => barred(group, rates[i]!, most, unicode));
   const tables = (some: readonly Group[]) => packed(some, headWidth, width).length;
