@@ -40,6 +40,12 @@ function taskError(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error.operation === 'task' && error.code === errno.EAGAIN) {
+    return new WeftError('UNSUPPORTED', `a thread could not be made: ${error.text}`, {
+      hint: 'Ask for fewer (--grid), or raise the limit on processes (ulimit -u).',
+      cause: error,
+    });
+  }
   if (error.code === errno.EINVAL) {
     return new WeftError('BAD_USAGE', error.text, {
       hint: 'Ask for fewer blocks, threads or iterations.',
