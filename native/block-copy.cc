@@ -1,20 +1,14 @@
 // The block that a rank sends to itself: no fabric carries it, so a copy does, and it is timed.
-#include <ctime>
 #include <cstring>
 
 #include "addon.h"
 #include "binding.h"
+#include "clock.h"
 #include "memory.h"
 
 namespace weft {
 
 namespace {
-
-double now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
 
 class CopyWorker : public Napi::AsyncWorker {
  public:
@@ -24,9 +18,9 @@ class CopyWorker : public Napi::AsyncWorker {
         bytes_(bytes) {}
 
   void Execute() override {
-    double start = now();
+    uint64_t start = monotonicNanoseconds();
     std::memcpy(target_->data() + to_, source_->data() + from_, bytes_);
-    nanoseconds_ = now() - start;
+    nanoseconds_ = static_cast<double>(monotonicNanoseconds() - start);
   }
   void OnOK() override { deferred.Resolve(Napi::Number::New(Env(), nanoseconds_)); }
 
