@@ -19,7 +19,7 @@ const entryOf = (id: string, { quick, fabric }: CheckScope, own: Partial<Setting
   const { minBytes, maxBytes, factor: stepFactor } = benchmark.sizes;
   const budget = { budgetMs: quick ? budgetMs.quick : budgetMs.full };
   const sizes = { minBytes, maxBytes, stepFactor };
-  return { benchmark, settings: { ...defaultSettings, ...sizes, ...budget, ...fabric, ...own } };
+  return { benchmark, settings: { ...defaultSettings, ...sizes, ...budget, ...own, ...fabric } };
 };
 
 /** Where nobody says what to expect: every pair, then what each strategy reaches. */
@@ -56,32 +56,28 @@ export function runsForExpectations(
   return runs.some((run) => run.benchmark.id === 'pairs') ? runs : [pairsEntry(scope), ...runs];
 }
 
-/** What a baseline measured, in the same way. */
+const keptFromBaseline = [
+  ...['provider', 'nics', 'channels', 'lineRateGbps', 'gpus', 'chunkBytes', 'window'],
+  ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'iterations', 'warmup', 'budgetMs'],
+  ...['columns', 'buffers', 'repeats', 'own'],
+];
+
+/** What a baseline measured, in the same way; what the command line says of the fabric comes first. */
 export function runsForBaseline(baseline: Run, scope: CheckScope): SuiteEntry[] {
   const { settings, benchmark } = baseline;
-  const kept = [
-    'minBytes',
-    'maxBytes',
-    'stepFactor',
-    'stepBytes',
-    'columns',
-    'buffers',
-    'repeats',
-    'own',
-  ];
-  const own = Object.fromEntries(
-    kept.flatMap((key) => (settings[key] == null ? [] : [[key, settings[key]]])),
+  const kept = Object.fromEntries(
+    keptFromBaseline.flatMap((key) => (settings[key] == null ? [] : [[key, settings[key]]])),
   ) as Partial<Settings>;
+  // Pairs choose their size by the time it takes: the same size again is comparable.
+  const bytes = baseline.rows.find((row) => row.kind === 'pair' && row.column !== 'Latency')?.bytes;
+  const size = bytes == null ? {} : { minBytes: bytes, maxBytes: bytes };
   try {
-    return [entryOf(benchmark, scope, own)];
+    return [entryOf(benchmark, scope, { ...kept, ...size })];
   } catch (cause) {
     throw new WeftError(
       'BAD_FILE',
       `${baseline.id} is a run of ${benchmark}, which is no benchmark here`,
-      {
-        hint: 'Use a baseline that this Weft can measure again.',
-        cause,
-      },
+      { hint: 'Use a baseline that this Weft can measure again.', cause },
     );
   }
 }

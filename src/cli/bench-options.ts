@@ -78,19 +78,24 @@ export const defaultRanks = 2;
 
 /** Options of every command that measures. */
 export function addShowOptions(command: Command): Command {
-  return command
-    .option(
-      '--ranks <count>',
-      'ranks on this machine; under torchrun, srun or mpirun they decide',
-      positive,
-    )
+  return addRankOptions(command)
     .addOption(
       new Option('--format <format>', 'how results are printed').choices(formats).default('table'),
     )
     .option('--out <file>', 'the run file (default: a new one in weft-results/)')
     .option('-J, --nccl-json <file>', 'also write nccl-tests’ JSON')
     .option('--explain', 'draw the plan and its bound, run nothing', false)
-    .option('--live', 'a web page that follows the run; its address is printed', false)
+    .option('--live', 'a web page that follows the run; its address is printed', false);
+}
+
+/** Options of every command that runs on ranks. */
+export function addRankOptions(command: Command): Command {
+  return command
+    .option(
+      '--ranks <count>',
+      'ranks on this machine; under torchrun, srun or mpirun they decide',
+      positive,
+    )
     .option('--quiet', 'results only', false)
     .option('--verbose', 'causes, stacks, and the output of every rank', false)
     .option('--iface <name>', 'where rank 0 listens, with several hosts')
@@ -111,17 +116,20 @@ const rawSchema = z.object({
   buffers: z.number().optional(),
 });
 
-const showSchema = z.object({
+export const rankSchema = z.object({
   ranks: z.number().optional(),
+  quiet: z.boolean(),
+  verbose: z.boolean(),
+  iface: z.string().optional(),
+  tokenFile: z.string().optional(),
+});
+
+const showSchema = rankSchema.extend({
   format: z.enum(formats),
   out: z.string().optional(),
   ncclJson: z.string().optional(),
   explain: z.boolean(),
   live: z.boolean(),
-  quiet: z.boolean(),
-  verbose: z.boolean(),
-  iface: z.string().optional(),
-  tokenFile: z.string().optional(),
 });
 
 export const readShow = (raw: unknown): ShowOptions => showSchema.parse(raw);

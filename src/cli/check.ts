@@ -10,29 +10,16 @@ import {
 import { recordRun } from '../bench/record-run.js';
 import type { SuiteEntry } from '../bench/suite.js';
 import { WeftError } from '../errors.js';
-import { compareRuns, defaultTolerance } from '../results/compare/compare.js';
+import { defaultTolerance } from '../results/compare/compare.js';
 import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
-import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
-import { judgeDiagnoses } from '../results/verdict/diagnosis-items.js';
-import {
-  type Expectation,
-  judgeExpectations,
-  readExpectations,
-} from '../results/verdict/expectations.js';
-import { judgeComparison, judgeSoundness } from '../results/verdict/judge-runs.js';
-import {
-  describeMachine,
-  judgeByBound,
-  judgeByMachine,
-  type Machine,
-  machineByName,
-  machines,
-} from '../results/verdict/machines.js';
-import { type Item, type Verdict, verdictOf } from '../results/verdict/verdict.js';
+import { readExpectations } from '../results/verdict/expectations.js';
+import { judge, type Source } from '../results/verdict/judge.js';
+import { machineByName, machines } from '../results/verdict/machines.js';
+import { type Verdict, verdictOf } from '../results/verdict/verdict.js';
 import type { World } from '../world/index.js';
-import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
-import { readSide } from './compare.js';
+import { addRankOptions, defaultRanks, rankSchema } from './bench-options.js';
+import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { addFabricOptions, readFabricOptions } from './fabric-options.js';
 import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
@@ -40,22 +27,17 @@ import { percent } from './option-parsers.js';
 import { Progress } from './progress.js';
 import { stdoutTerminal } from './terminal.js';
 
-/** What the results are held against. */
-type Source =
-  | { readonly kind: 'file'; readonly expectations: Expectation[]; readonly against: string }
-  | { readonly kind: 'baseline'; readonly runs: Run[]; readonly tolerance: number }
-  | { readonly kind: 'machine'; readonly machine: Machine }
-  | { readonly kind: 'none' };
-
-const checkSchema = z.object({
+const checkSchema = rankSchema.extend({
   expect: z.string().optional(),
   baseline: z.string().optional(),
   machine: z.string().optional(),
   run: z.array(z.string()).optional(),
   quick: z.boolean(),
   metrics: z.string().optional(),
-  tolerance: z.number(),
+  tolerance: z.number().optional(),
+  drift: z.number().optional(),
   all: z.boolean(),
+  format: z.enum(['table', 'json']),
 });
 type CheckOptions = z.infer<typeof checkSchema>;
 
@@ -77,31 +59,56 @@ export function addCheckCommand(program: Command): void {
     .option('--run <file>', 'judge this run instead of measuring; may be given again', collect)
     .option('--quick', 'only the pairs and one size', false)
     .option('--metrics <file>', 'also write it for Prometheus’ textfile collector')
-    .option('--tolerance <percent>', 'with --baseline', percent, defaultTolerance * 100)
-    .option('--all', 'show what passed, too', false);
-  addFabricOptions(addShowOptions(command)).action(async (raw: unknown) => {
+    .option(
+      '--tolerance <percent>',
+      `with --baseline: differences up to this are the same (default: ${defaultTolerance * 100})`,
+      percent,
+    )
+    .option('--drift <percent>', 'with --baseline: as compare has it', percent)
+    .option('--all', 'show what passed, too', false)
+    .addOption(
+      new Option('--format <format>', 'how it is printed')
+        .choices(['table', 'json'])
+        .default('table'),
+    );
+  addFabricOptions(addRankOptions(command)).action(async (raw: unknown) => {
     const options = checkSchema.parse(raw);
-    const show = readShow(raw);
+    refuseIdle(options);
     const source = sourceOf(options);
     if (options.run) {
-      const runs = options.run.flatMap(readSide);
-      process.exitCode = tell(judge(source, runs, []), options, show);
+      process.exitCode = tell(judge(source, options.run.flatMap(readSide), []), options);
       return;
     }
     const scope = { quick: options.quick, fabric: readFabricOptions(raw) };
+    const { pin, timeoutMs, gpus } = scope.fabric;
     const entries = entriesOf(source, scope);
     process.exitCode = await inRanks({
-      show,
-      localRanks: show.ranks ?? defaultRanks,
+      show: options,
+      localRanks: options.ranks ?? ranksOf(source),
       preflight: () => undefined,
-      pin: scope.fabric.pin,
-      timeoutMs: scope.fabric.timeoutMs,
-      work: (world) => measureAndJudge(world, entries, source, options, show),
+      pin,
+      timeoutMs,
+      gpus,
+      work: (world) => measureAndJudge(world, entries, source, options),
     });
   });
 }
 
-function sourceOf({ expect, baseline, machine, tolerance }: CheckOptions): Source {
+/** An option that would do nothing is a misunderstanding. */
+function refuseIdle({ run, quick, baseline, tolerance, drift }: CheckOptions): void {
+  const idle =
+    run && quick
+      ? '--quick says what is measured, and --run that nothing is'
+      : (tolerance ?? drift) !== undefined && baseline === undefined
+        ? '--tolerance and --drift are for --baseline'
+        : undefined;
+  if (idle !== undefined) throw new WeftError('BAD_USAGE', idle);
+}
+
+const ranksOf = (source: Source): number =>
+  source.kind === 'baseline' ? source.runs[0]!.world.ranks : defaultRanks;
+
+function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions): Source {
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
     throw new WeftError('BAD_USAGE', 'give one of --expect, --baseline and --machine');
@@ -110,7 +117,12 @@ function sourceOf({ expect, baseline, machine, tolerance }: CheckOptions): Sourc
     return { kind: 'file', expectations: readExpectations(expect), against: expect };
   }
   if (baseline !== undefined) {
-    return { kind: 'baseline', runs: readSide(baseline), tolerance: tolerance / 100 };
+    const runs = readSide(baseline);
+    refuseMixed(runs);
+    for (const run of runs) refuseUnfinished(run);
+    const share = tolerance === undefined ? defaultTolerance : tolerance / 100;
+    const steady = drift === undefined ? {} : { drift: drift / 100 };
+    return { kind: 'baseline', runs, tolerance: share, ...steady };
   }
   const known = machineByName(machine ?? productName());
   return known ? { kind: 'machine', machine: known } : { kind: 'none' };
@@ -136,12 +148,40 @@ async function measureAndJudge(
   entries: readonly SuiteEntry[],
   source: Source,
   options: CheckOptions,
-  show: ShowOptions,
 ): Promise<number> {
+  refuseOtherWorld(source, world);
+  try {
+    const { runs, notes } = await measure(world, entries, options.quiet);
+    return world.rank === 0 ? tell(judge(source, runs, notes), options) : exitCode.ok;
+  } catch (error) {
+    if (world.rank === 0 && options.metrics !== undefined)
+      writeMetrics(options.metrics, unfinished(error));
+    throw error;
+  }
+}
+
+/** Who reads the metrics must not take the last verdict for this one. */
+function unfinished(error: unknown): Verdict {
+  const reason = error instanceof Error ? error.message : String(error);
+  return verdictOf({
+    against: 'nothing',
+    items: [{ name: 'check', grade: 'fail', reason }],
+    runs: [],
+  });
+}
+
+function refuseOtherWorld(source: Source, { size }: World): void {
+  if (source.kind !== 'baseline' || ranksOf(source) === size) return;
+  throw new WeftError('BAD_USAGE', `the baseline has ${ranksOf(source)} ranks, not ${size}`, {
+    hint: 'Start as many ranks as the baseline had.',
+  });
+}
+
+async function measure(world: World, entries: readonly SuiteEntry[], quiet: boolean) {
   const runs: Run[] = [];
   const notes: string[] = [];
   for (const { benchmark, settings } of entries) {
-    const progress = new Progress(benchmark.id, show.quiet || world.rank !== 0);
+    const progress = new Progress(benchmark.id, quiet || world.rank !== 0);
     const recorded = await recordRun({ benchmark, world, settings, listener: progress });
     progress.end();
     if (recorded?.error !== undefined) throw recorded.error;
@@ -152,62 +192,22 @@ async function measureAndJudge(
       break;
     }
   }
-  return world.rank === 0 ? tell(judge(source, runs, notes), options, show) : exitCode.ok;
-}
-
-function judge(source: Source, all: readonly Run[], notes: readonly string[]): Verdict {
-  const runs = all.map(mergeRepeats);
-  const always = [...judgeSoundness(runs), ...judgeDiagnoses(runs)];
-  const { against, items } = judgeBySource(source, all, runs);
-  return verdictOf({ against, items: [...always, ...items], runs, notes });
-}
-
-function judgeBySource(
-  source: Source,
-  all: readonly Run[],
-  merged: readonly Run[],
-): { against: string; items: Item[] } {
-  switch (source.kind) {
-    case 'file':
-      return {
-        against: source.against,
-        items: judgeExpectations(source.expectations, merged),
-      };
-    case 'baseline': {
-      const same = all.filter((run) => run.benchmark === source.runs[0]!.benchmark);
-      const against = `the baseline ${source.runs.map((run) => run.id).join(', ')}`;
-      if (same.length === 0) {
-        throw new WeftError(
-          'BAD_USAGE',
-          `no run of ${source.runs[0]!.benchmark} to hold against it`,
-        );
-      }
-      return { against, items: judgeComparison(compareRuns(source.runs, same, source.tolerance)) };
-    }
-    case 'machine':
-      return {
-        against: describeMachine(source.machine),
-        items: judgeByMachine(source.machine, merged),
-      };
-    case 'none':
-      return {
-        against: 'the median of its own pairs, and 80 % of the bound where line rates are known',
-        items: judgeByBound(merged),
-      };
-  }
+  return { runs, notes };
 }
 
 /** Prints the verdict; the exit code follows from it. */
-function tell(verdict: Verdict, { metrics, all }: CheckOptions, { format }: ShowOptions): number {
-  if (metrics !== undefined) {
-    // The collector may read at any moment: it sees the old file or the new one.
-    writeFileSync(`${metrics}.part`, formatMetrics(verdict, new Date()));
-    renameSync(`${metrics}.part`, metrics);
-  }
+function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number {
+  if (metrics !== undefined) writeMetrics(metrics, verdict);
   const text =
     format === 'json'
       ? `${JSON.stringify(verdict, null, 2)}\n`
       : formatVerdict(verdict, { ...stdoutTerminal(), all });
   process.stdout.write(text);
   return verdict.grade === 'pass' ? exitCode.ok : exitCode.verdict;
+}
+
+/** The collector may read at any moment: it sees the old file or the new one. */
+function writeMetrics(file: string, verdict: Verdict): void {
+  writeFileSync(`${file}.part`, formatMetrics(verdict, new Date()));
+  renameSync(`${file}.part`, file);
 }

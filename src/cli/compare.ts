@@ -2,7 +2,12 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { WeftError } from '../errors.js';
-import { compareRuns, defaultTolerance, isWorse } from '../results/compare/compare.js';
+import {
+  type Comparison,
+  compareRuns,
+  defaultTolerance,
+  isWorse,
+} from '../results/compare/compare.js';
 import {
   type ComparisonFormat,
   comparisonFormats,
@@ -16,6 +21,7 @@ import { stdoutTerminal } from './terminal.js';
 
 interface CompareOptions {
   readonly tolerance: number;
+  readonly drift?: number;
   readonly format: ComparisonFormat;
   readonly all: boolean;
 }
@@ -33,6 +39,11 @@ export function addCompareCommand(program: Command): void {
       percent,
       defaultTolerance * 100,
     )
+    .option(
+      '--drift <percent>',
+      'what runs of this machine differ by at another time (default: 200, with 5 repeats 50; in turns none)',
+      percent,
+    )
     .option('--all', 'show the rows that are the same, too', false)
     .addOption(
       new Option('--format <format>', 'how it is printed')
@@ -42,8 +53,13 @@ export function addCompareCommand(program: Command): void {
     .action((a: string, b: string, options: CompareOptions) => {
       const { format, all } = options;
       const sides = [readSide(a), readSide(b)] as const;
-      refuseMixed(sides);
-      const comparison = compareRuns(...sides, options.tolerance / 100);
+      refuseMixed(sides.flat());
+      for (const run of sides.flat()) refuseUnfinished(run);
+      const comparison = compareRuns(...sides, {
+        tolerance: options.tolerance / 100,
+        ...(options.drift !== undefined && { drift: options.drift / 100 }),
+      });
+      refuseStrangers(comparison);
       process.stdout.write(
         formatComparison(comparison, format, { all, color: stdoutTerminal().color }),
       );
@@ -73,8 +89,23 @@ const runFilesIn = (folder: string): string[] =>
     .sort()
     .map((name) => join(folder, name));
 
-function refuseMixed(sides: readonly Run[][]): void {
-  const found = [...new Set(sides.flat().map((run) => run.benchmark))];
+/** Half a run would make its lost rows look merely missing. */
+export function refuseUnfinished({ id, outcome }: Run): void {
+  if (outcome !== 'aborted') return;
+  throw new WeftError('BAD_FILE', `${id} did not come to its end`, {
+    hint: 'Run it again and compare runs that are whole.',
+  });
+}
+
+function refuseStrangers({ rows }: Comparison): void {
+  if (rows.some(({ change }) => !change.startsWith('only in'))) return;
+  throw new WeftError('BAD_USAGE', 'no row is on both sides', {
+    hint: 'Measure the same sizes and columns; of pairs fix the size with -b and -e.',
+  });
+}
+
+export function refuseMixed(runs: readonly Run[]): void {
+  const found = [...new Set(runs.map((run) => run.benchmark))];
   if (found.length === 1) return;
   throw new WeftError('BAD_USAGE', `these are runs of different benchmarks: ${found.join(', ')}`, {
     hint: 'Compare runs of the same benchmark; name the files instead of a folder.',

@@ -12,9 +12,9 @@ test('repeats are measured on new connections and compared', { timeout: 60_000 }
   const table = await desk.weft('compare a.jsonl b.jsonl --all --tolerance 1000');
   expect(table.exitCode).toBe(0);
   expect(table.stdout).toContain('write, B against A: 2 same');
-  expect(table.stdout).toContain('5 against 5 repeats');
+  expect(table.stdout).toContain('5 against 5 blocks, one side after the other');
   const json = await desk.weft('compare a.jsonl b.jsonl --format json --tolerance 1000');
-  expect(JSON.parse(json.stdout)).toMatchObject({ schema: 'weft.compare/1', method: 'repeats' });
+  expect(JSON.parse(json.stdout)).toMatchObject({ schema: 'weft.compare/1', method: 'apart' });
 });
 
 test('slower gives exit code 4, faster 0', { timeout: 60_000 }, async () => {
@@ -49,4 +49,15 @@ test('what cannot be compared is said', { timeout: 60_000 }, async () => {
   expect(newer.stderr).toContain('weft.run/2');
   writeFileSync(join(desk.folder, 'empty.jsonl'), '');
   expect((await desk.weft('compare a.jsonl empty.jsonl')).exitCode).toBe(1);
+  writeFileSync(
+    join(desk.folder, 'half.jsonl'),
+    `${readFileSync(join(desk.folder, 'a.jsonl'), 'utf8').split('\n').slice(0, 2).join('\n')}\n`,
+  );
+  const half = await desk.weft('compare a.jsonl half.jsonl');
+  expect(half.exitCode).toBe(1);
+  expect(half.stderr).toContain('did not come to its end');
+  await desk.weft(`${short.replace('-b 4K -e 16K', '-b 2K -e 2K')} --out other.jsonl`);
+  const strangers = await desk.weft('compare a.jsonl other.jsonl');
+  expect(strangers.exitCode).toBe(2);
+  expect(strangers.stderr).toContain('no row is on both sides');
 });

@@ -1,6 +1,6 @@
 import { rowsByKey } from '../row-key.js';
 import type { Row, Run } from '../schema.js';
-import { judgeRepeated, judgeSingle, type Measured } from './judge.js';
+import { judgeApart, judgeInTurns, type Measured } from './judge.js';
 
 export const changes = [
   'slower',
@@ -32,8 +32,7 @@ export interface Comparison {
   readonly a: readonly string[];
   readonly b: readonly string[];
   readonly benchmark: string;
-  /** `repeats`: blocks were permuted. `single`: one run a side, so only large differences are judged. */
-  readonly method: 'repeats' | 'single';
+  readonly method: Method;
   readonly blocks: readonly [a: number, b: number];
   /** Differences up to this are called the same. */
   readonly tolerance: number;
@@ -42,23 +41,36 @@ export interface Comparison {
   readonly rows: readonly ComparedRow[];
 }
 
-/** Runs differ by so much when nothing changed, as seen on a shared machine (docs/comparing.md). */
-export const singleRunAllowance = 0.25;
+/**
+ * `in turns`: runs of both sides alternate in time, so whatever the machine did it did to both. `apart`: several blocks
+ * a side, but one side after the other. `single`: not even that.
+ */
+export type Method = 'in turns' | 'apart' | 'single';
+
+/** What the same thing may differ by at another time, or on another connection, as seen on a shared machine. */
+export const driftOf: Readonly<Record<Method, number>> = { 'in turns': 0, apart: 0.5, single: 2 };
 export const fewestBlocks = 5;
 export const defaultTolerance = 0.05;
+
+export interface CompareOptions {
+  /** Differences up to this are called the same. */
+  readonly tolerance?: number;
+  /** How much this machine differs by itself; default: `driftOf` the method. */
+  readonly drift?: number | undefined;
+}
 
 /** Compares runs of one benchmark. Every repeat in every run of a side is a block. */
 export function compareRuns(
   a: readonly Run[],
   b: readonly Run[],
-  tolerance: number = defaultTolerance,
+  { tolerance = defaultTolerance, drift }: CompareOptions = {},
 ): Comparison {
   const [blocksA, blocksB] = [a.flatMap(blocksOf), b.flatMap(blocksOf)];
-  const repeated = Math.min(blocksA.length, blocksB.length) >= fewestBlocks;
+  const method = methodOf(a, b, Math.min(blocksA.length, blocksB.length));
   const pairs = pairUp(blocksA, blocksB);
   const measured = pairs.flatMap(({ measured }) => (measured ? [measured] : []));
-  const least = repeated ? tolerance : Math.max(tolerance, singleRunAllowance);
-  const judge = repeated ? judgeRepeated : judgeSingle;
+  const least = Math.max(tolerance, method === 'in turns' ? 0 : (drift ?? driftOf[method]));
+  const judge = method === 'in turns' ? judgeInTurns : judgeApart;
   const judged = judge(measured, least);
   let next = 0;
   return {
@@ -66,7 +78,7 @@ export function compareRuns(
     a: a.map((run) => run.id),
     b: b.map((run) => run.id),
     benchmark: a[0]!.benchmark,
-    method: repeated ? 'repeats' : 'single',
+    method,
     blocks: [blocksA.length, blocksB.length],
     tolerance: least,
     warnings: setUpDifferences(a[0]!, b[0]!),
@@ -74,6 +86,20 @@ export function compareRuns(
       pair.measured ? { row: subjectOf(pair.row), ...judged[next++]! } : unmeasured(pair),
     ),
   };
+}
+
+function methodOf(a: readonly Run[], b: readonly Run[], blocks: number): Method {
+  if (blocks < fewestBlocks) return 'single';
+  return Math.min(a.length, b.length) >= fewestBlocks && inTurns(a, b) ? 'in turns' : 'apart';
+}
+
+/** Never more than two runs of a side without one of the other between. */
+function inTurns(a: readonly Run[], b: readonly Run[]): boolean {
+  const sides = [...a.map((run) => ({ run, side: 'A' })), ...b.map((run) => ({ run, side: 'B' }))]
+    .sort((one, other) => one.run.startedAt.localeCompare(other.run.startedAt))
+    .map(({ side }) => side)
+    .join('');
+  return !/AAA|BBB/.test(sides);
 }
 
 type Block = ReadonlyMap<string, Row>;
@@ -100,13 +126,16 @@ function pairUp(blocksA: readonly Block[], blocksB: readonly Block[]): Pair[] {
     const a = blocksA.map((block) => block.get(key));
     const b = blocksB.map((block) => block.get(key));
     const row = [...a, ...b].find((one) => one !== undefined)!;
-    const both = [a, b].every((side) => side.some(isMeasured) && !side.some(isBroken));
+    const both = [a, b].every((side) => isEnough(side) && !side.some(isBroken));
     return { row, a, b, measured: both ? { a, b } : undefined };
   });
   // What neither side measured says nothing of either.
   return pairs.filter(({ a, b }) => [...a, ...b].some((row) => isMeasured(row) || isBroken(row)));
 }
 
+/** A row that half of the blocks do not have says too little of that side. */
+const isEnough = (side: readonly (Row | undefined)[]): boolean =>
+  side.filter(isMeasured).length * 2 > side.length;
 const isMeasured = (row: Row | undefined): boolean =>
   row?.outcome === 'passed' && row.nanoseconds !== null;
 const isBroken = (row: Row | undefined): boolean =>
@@ -122,10 +151,16 @@ function unmeasured({ row, a, b }: Pair): ComparedRow {
     const change = `broken in ${broken}` as const;
     return { row: subjectOf(row), change, ...nothing, reason: `${outcome}: ${reason}` };
   }
-  const inA = a.some(isMeasured);
-  const reason = (inA ? b : a).find((one) => one?.reason)?.reason;
+  const inA = isEnough(a) || !isEnough(b);
+  const other = inA ? b : a;
+  const reason = other.find((one) => one?.reason)?.reason ?? partly(other);
   const change = inA ? 'only in A' : 'only in B';
   return { row: subjectOf(row), change, ...nothing, ...(reason !== undefined && { reason }) };
+}
+
+function partly(side: readonly (Row | undefined)[]): string | undefined {
+  const measured = side.filter(isMeasured).length;
+  return measured === 0 ? undefined : `measured in ${measured} of ${side.length} repeats`;
 }
 
 function setUpDifferences(a: Run, b: Run): string[] {

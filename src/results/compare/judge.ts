@@ -1,7 +1,7 @@
 import { median, quantile } from 'simple-statistics';
 import { combinations, permutationTest } from '../../measure/permutation.js';
 import type { Row } from '../schema.js';
-import type { Change } from './compare.js';
+import { type Change, fewestBlocks } from './compare.js';
 
 /** The same row in every block of both sides. */
 export interface Measured {
@@ -24,7 +24,7 @@ const piecesOfRun = 10;
 const fewestPerPiece = 2;
 
 /** Blocks against blocks: significant over all rows together, and more than the tolerance. */
-export function judgeRepeated(rows: readonly Measured[], tolerance: number): Judged[] {
+export function judgeInTurns(rows: readonly Measured[], tolerance: number): Judged[] {
   if (rows.length === 0) return [];
   const logs = rows.map(({ a, b }) => ({ a: a.map(logTime), b: b.map(logTime) }));
   const p = permutationTest(logs, rows[0]!.a.length, rows[0]!.b.length);
@@ -37,14 +37,14 @@ export function judgeRepeated(rows: readonly Measured[], tolerance: number): Jud
 }
 
 /**
- * One run a side (or too few): its own samples say nothing of how runs differ, so the tolerance has the allowance for
+ * One side after the other: nothing here says what the machine did meanwhile, so the tolerance has the allowance for
  * that in it. Besides, every piece of one side must be slower than every piece of the other.
  */
-export function judgeSingle(rows: readonly Measured[], tolerance: number): Judged[] {
+export function judgeApart(rows: readonly Measured[], tolerance: number): Judged[] {
   return rows.map(({ a, b }) => {
-    const [timesA, timesB] = [a.flatMap(times), b.flatMap(times)];
-    const p = Math.min(1, separation(timesA, timesB) * rows.length);
-    return judged(quantile(timesA, 0.5), quantile(timesB, 0.5), p, tolerance);
+    const [piecesA, piecesB] = [piecesOf(a), piecesOf(b)];
+    const p = Math.min(1, separation(piecesA, piecesB) * rows.length);
+    return judged(median(piecesA), median(piecesB), p, tolerance);
   });
 }
 
@@ -67,20 +67,18 @@ function judged(a: number, b: number, p: number, tolerance: number): Judged {
 
 /** Probability that pieces in random order would separate this cleanly; 1 when they do not. */
 function separation(a: readonly number[], b: readonly number[]): number {
-  const [piecesA, piecesB] = [piecesOf(a), piecesOf(b)];
-  const apart =
-    Math.max(...piecesA) < Math.min(...piecesB) || Math.max(...piecesB) < Math.min(...piecesA);
-  return apart ? 2 / combinations(piecesA.length + piecesB.length, piecesA.length) : 1;
+  const apart = Math.max(...a) < Math.min(...b) || Math.max(...b) < Math.min(...a);
+  return apart ? 2 / combinations(a.length + b.length, a.length) : 1;
 }
 
-function piecesOf(samples: readonly number[]): number[] {
+/** Blocks, where there are several; else pieces of the one. */
+function piecesOf(rows: readonly (Row | undefined)[]): number[] {
+  const blocks = rows.map(times).filter((own) => own.length > 0);
+  if (blocks.length >= fewestBlocks) return blocks.map((own) => quantile(own, 0.5));
+  const samples = blocks.flat();
   const count = Math.max(1, Math.min(piecesOfRun, Math.floor(samples.length / fewestPerPiece)));
-  return Array.from({ length: count }, (_, i) =>
-    median(
-      samples.slice(
-        Math.floor((i * samples.length) / count),
-        Math.floor(((i + 1) * samples.length) / count),
-      ),
-    ),
-  );
+  return Array.from({ length: count }, (_, i) => {
+    const from = Math.floor((i * samples.length) / count);
+    return median(samples.slice(from, Math.floor(((i + 1) * samples.length) / count)));
+  });
 }

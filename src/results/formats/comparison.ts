@@ -1,4 +1,4 @@
-import { formatBytes, formatNanoseconds } from '../../measure/units.js';
+import { formatNanoseconds } from '../../measure/units.js';
 import {
   type Change,
   type ComparedRow,
@@ -6,6 +6,7 @@ import {
   changes,
   fewestBlocks,
 } from '../compare/compare.js';
+import { nameOfRow } from '../row-name.js';
 import { alignedTable, escapedMarkdown, markdownTable, type PlainTable } from './plain-table.js';
 import { type Ink, painter } from './text.js';
 
@@ -76,11 +77,10 @@ export function answerOf({ benchmark, rows }: Comparison): string {
 
 function tableOf(rows: readonly ComparedRow[]): PlainTable {
   return {
-    heads: ['Row', 'Size', 'A', 'B', 'Time', 'p', 'B is'],
-    left: [0, 6],
+    heads: ['Row', 'A', 'B', 'Time', 'p', 'B is'],
+    left: [0, 5],
     lines: rows.map((row) => [
-      nameOf(row.row),
-      row.row.bytes === null ? '-' : formatBytes(row.row.bytes),
+      nameOfRow(row.row),
       timeText(row.nanosecondsA),
       timeText(row.nanosecondsB),
       row.effect === null ? '-' : percentText(row.effect),
@@ -95,22 +95,15 @@ const timeText = (nanoseconds: number | null) =>
 const percentText = (effect: number) => `${effect < 0 ? '' : '+'}${(effect * 100).toFixed(1)} %`;
 const pText = (p: number) => (p < 0.001 ? '<0.001' : p.toFixed(3));
 
-function nameOf({ column, labels }: ComparedRow['row']): string {
-  const { from, to, rail, grid, block } = labels;
-  const parts = [
-    ...(from === undefined ? [] : [`${from}→${to}`]),
-    ...(rail === undefined ? [] : [rail]),
-    ...(grid === undefined ? [] : [`${grid}x${block}`]),
-  ];
-  return [column, ...parts].join(' ');
-}
-
-function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
+/** What the reader must know of how it was judged. */
+export function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
   const percent = `${Number((tolerance * 100).toFixed(2))} %`;
-  const how =
-    method === 'repeats'
-      ? `${blocks[0]} against ${blocks[1]} repeats, permuted; a row differs by more than ${percent} or is the same`
-      : `too few repeats to know how runs differ by themselves, so only differences above ${percent} are judged; ` +
-        `measure both with --repeats ${fewestBlocks}, or give ${fewestBlocks} runs a side, to see smaller ones`;
+  const counts = `${blocks[0]} against ${blocks[1]} blocks`;
+  const finer = `to see smaller ones measure A and B in turns, ${fewestBlocks} runs each, and name them all`;
+  const how = {
+    'in turns': `${counts} in turns, permuted; a row differs by more than ${percent} or is the same`,
+    apart: `${counts}, one side after the other: what the machine did meanwhile is not known, so only differences above ${percent} are judged; ${finer}`,
+    single: `too few repeats to know how runs differ by themselves, so only differences above ${percent} are judged; ${finer}`,
+  }[method];
   return [...warnings.map((warning) => `not the same set-up: ${warning}`), how];
 }

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { WeftError } from '../../errors.js';
 import { formatBytes, microseconds, parseBytes } from '../../measure/units.js';
+import { nameOfRow } from '../row-name.js';
 import type { Row, Run } from '../schema.js';
 import type { Grade, Item } from './verdict.js';
 
@@ -134,8 +135,7 @@ export function judgeExpectations(
 
 export function judgeRow(row: Row, { benchmark, metric, limits }: Expectation): Item {
   const { unit, moreIsBetter, of } = metrics[metric] as Metric;
-  const name = [benchmark, row.column, ...(row.bytes === null ? [] : [formatBytes(row.bytes)])];
-  const subject = { name: name.join(' '), metric, expected: limits.pass };
+  const subject = { name: `${benchmark} ${nameOfRow(row)}`, metric, expected: limits.pass };
   const value = of(row);
   if (value === null || value === undefined) {
     const reason = `Its ${metric} is not known, so nothing can be said.`;

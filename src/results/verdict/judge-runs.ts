@@ -1,5 +1,5 @@
-import { formatBytes } from '../../measure/units.js';
 import type { ComparedRow, Comparison } from '../compare/compare.js';
+import { nameOfRow } from '../row-name.js';
 import type { Run } from '../schema.js';
 import type { Item } from './verdict.js';
 
@@ -30,9 +30,7 @@ const failedRows = ({ benchmark, rows }: Run): Item[] =>
   rows
     .filter((row) => (row.outcome === 'failed' || row.outcome === 'aborted') && !row.checked.wrong)
     .map((row) => ({
-      name: [benchmark, row.column, ...(row.bytes === null ? [] : [formatBytes(row.bytes)])].join(
-        ' ',
-      ),
+      name: `${benchmark} ${nameOfRow(row)}`,
       grade: 'fail',
       reason: `It ${row.outcome}: ${row.reason ?? 'no reason given'}.`,
       next: `Run weft ${benchmark} --columns ${row.column} by itself.`,
@@ -59,13 +57,7 @@ export const judgeComparison = (comparison: Comparison): Item[] =>
   comparison.rows.map((row) => judgeCompared(comparison.benchmark, row));
 
 function judgeCompared(benchmark: string, { row, change, effect, reason: why }: ComparedRow): Item {
-  const { from, to } = row.labels;
-  const name = [
-    benchmark,
-    row.column,
-    ...(row.bytes === null ? [] : [formatBytes(row.bytes)]),
-    ...(from === undefined ? [] : [`${from}→${to}`]),
-  ].join(' ');
+  const name = `${benchmark} ${nameOfRow(row)}`;
   const next = `Compare the two runs with weft compare, then look for the cause with weft pairs --per-rail.`;
   if (change === 'slower') {
     const grade = effect! > failingEffect ? 'fail' : 'degraded';

@@ -22,6 +22,13 @@ export const machines: readonly Machine[] = [
 export const machineByName = (name: string): Machine | undefined =>
   machines.find((machine) => machine.name === name || machine.name.split('.')[0] === name);
 
+interface Reference {
+  readonly metric: MetricName;
+  readonly columns: Readonly<Record<string, Efficiencies>>;
+  /** Columns whose shares are of the plan's bound: three targets cannot use four NICs. */
+  readonly ofBound?: Readonly<Record<string, Efficiencies>>;
+}
+
 type Efficiencies = readonly (readonly [bytes: number, percent: number])[];
 
 const [K, M, G] = [2 ** 10, 2 ** 20, 2 ** 30];
@@ -30,9 +37,7 @@ const [K, M, G] = [2 ** 10, 2 ** 20, 2 ** 30];
  * Share of the line rate by size, as published for p5.48xlarge over EFA (Libefaxx's result tables: write and
  * all2all on 4 nodes, sendrecv on 2). The other machines are held to the same shares of their own rates.
  */
-const reference: Readonly<
-  Record<string, { metric: MetricName; columns: Readonly<Record<string, Efficiencies>> }>
-> = {
+const reference: Readonly<Record<string, Reference>> = {
   write: {
     metric: 'busbwPercent',
     columns: {
@@ -66,11 +71,13 @@ const reference: Readonly<
         [64 * M, 91.7],
         [G, 95],
       ],
+    },
+    ofBound: {
       RoundRobinDMA: [
-        [256 * K, 22.6],
-        [4 * M, 63.2],
-        [64 * M, 71.2],
-        [G, 72.1],
+        [256 * K, 30.1],
+        [4 * M, 84.3],
+        [64 * M, 94.9],
+        [G, 96.1],
       ],
     },
   },
@@ -136,17 +143,19 @@ export function efficiencyAt(points: Efficiencies, bytes: number): number | unde
 export function judgeByMachine(machine: Machine, runs: readonly Run[]): Item[] {
   return runs.flatMap((run) => [
     ...lineRates(machine, run),
+    ...missingNics(machine, run),
     ...run.rows.flatMap((row) => judgeByReference(run.benchmark, row)),
   ]);
 }
 
 function judgeByReference(benchmark: string, row: Row): Item[] {
   const known = reference[benchmark];
-  const points = known?.columns[row.column];
+  const ofBound = known?.ofBound?.[row.column];
+  const points = ofBound ?? known?.columns[row.column];
   if (!known || !points || row.outcome !== 'passed' || row.bytes === null) return [];
   const share = efficiencyAt(points, row.bytes);
   if (share === undefined) return [];
-  const { metric } = known;
+  const metric = ofBound ? 'ofBoundPercent' : known.metric;
   const limits = limitsOf(metric, share * passShare, share * failShare);
   return [judgeRow(row, { benchmark, column: row.column, metric, limits })];
 }
@@ -168,6 +177,38 @@ function lineRates({ name, nicGbps }: Machine, { benchmark, fabric }: Run): Item
       expected: nicGbps,
     },
   ];
+}
+
+/** A rank with a GPU of its own has that GPU's NICs; a channel for each is expected. */
+function missingNics({ name, nicsPerGpu }: Machine, { benchmark, fabric }: Run): Item[] {
+  const expected = Math.ceil(nicsPerGpu);
+  const found = fabric.channels.length;
+  if (fabric.provider === null || !fabric.provider.startsWith('efa') || found >= expected)
+    return [];
+  return [
+    {
+      name: `${benchmark} NICs`,
+      grade: 'fail',
+      reason: `A GPU of ${name} has ${expected} NICs, but a rank has only ${found}.`,
+      next: 'Look at weft info: is a device missing, down, or not in the container?',
+      metric: 'channels',
+      value: found,
+      expected,
+    },
+  ];
+}
+
+/** Columns that were measured and have nothing to be held against. */
+export function columnsWithoutReference(runs: readonly Run[]): string[] {
+  const unknown = runs.flatMap(({ benchmark, rows }) => {
+    const known = reference[benchmark];
+    const columns = new Set(
+      rows.filter((row) => row.outcome === 'passed').map((row) => row.column),
+    );
+    if (!known) return [];
+    return [...columns].filter((one) => !known.columns[one] && !known.ofBound?.[one]);
+  });
+  return [...new Set(unknown)];
 }
 
 /** On any machine: what the largest size reaches of its plan's bound, where line rates are known. */
