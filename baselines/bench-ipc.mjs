@@ -1,7 +1,8 @@
 // What a kernel writes into another process's GPU memory, against the peak of the path between them.
 //   npm run bench:ipc
 // On one GPU, exits with 1 when 128 blocks reach less than 93 % of that GPU's own memset in the same run at 1 GiB, or
-// when the shape is not the known one: the grid decides, the block hardly. Without a GPU nothing is judged.
+// when the shape is not the known one: the grid decides, the block hardly; also when the largest size did not fit, or
+// 128 blocks were not among those asked for. Without a GPU nothing is judged.
 import { sizeText, weftJson } from './weft-json.mjs';
 
 const required = 93;
@@ -16,7 +17,7 @@ for (const { column, bytes, labels, gbps, busbwPercent } of passed) {
     `${sizeText(bytes).padEnd(6)} ${column.padEnd(11)} ${shape.padEnd(9)} ${rate.padStart(12)} ${share}`,
   );
 }
-const most = Math.max(...passed.map((row) => row.bytes));
+const most = Math.max(...rows.map((row) => row.bytes));
 const at = (grid, block) =>
   passed.find(
     (row) =>
@@ -27,9 +28,13 @@ const at = (grid, block) =>
   );
 const wide = at(128, 256);
 const path = passed[0]?.labels.path;
-if (path !== 'same GPU' || !wide) {
+if (path !== 'same GPU') {
   console.log(`path: ${path ?? 'none'}: nothing to judge`);
   process.exit(0);
+}
+if (!wide) {
+  console.log(`128x256 at ${sizeText(most)} was not measured: nothing to judge`);
+  process.exit(1);
 }
 const [one, sixteen, tall] = [at(1, 256), at(16, 256), at(16, 1024)];
 const gridGain = sixteen && one ? sixteen.gbps / one.gbps : undefined;

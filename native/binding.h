@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fault.h"
+#include "pattern.h"
 
 namespace weft {
 
@@ -38,12 +39,23 @@ inline size_t size(const Napi::Value& value, const char* name) {
   return static_cast<size_t>(number);
 }
 
+inline size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
+
 inline std::string text(const char* value) { return value ? value : ""; }
 
 inline Napi::Float64Array toArray(Napi::Env env, const std::vector<double>& values) {
   auto array = Napi::Float64Array::New(env, values.size());
   std::copy(values.begin(), values.end(), array.Data());
   return array;
+}
+
+inline Napi::Value toObject(Napi::Env env, const Mismatch& mismatch) {
+  auto object = Napi::Object::New(env);
+  object.Set("wrong", static_cast<double>(mismatch.wrong));
+  object.Set("offset", static_cast<double>(mismatch.offset));
+  object.Set("expected", mismatch.expected);
+  object.Set("found", mismatch.found);
+  return object;
 }
 
 }  // namespace weft

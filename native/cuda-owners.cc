@@ -161,12 +161,6 @@ CuIpcHandle DeviceMemory::ipcHandle() const {
   return handle;
 }
 
-void DeviceMemory::syncMemops() const {
-  CudaCurrent current(*context_);
-  unsigned on = 1;
-  WEFT_CU(cuPointerSetAttribute, &on, cu::kSyncMemops, pointer_);
-}
-
 IpcMemory::IpcMemory(GpuContextPtr context, const CuIpcHandle& handle) : context_(std::move(context)) {
   CudaCurrent current(*context_);
   WEFT_CU(cuIpcOpenMemHandle, &pointer_, handle, cu::kIpcLazyPeerAccess);

@@ -102,8 +102,6 @@ class DeviceMemory {
   int exportDmabuf() const;
   /// A handle that another process opens with IpcMemory.
   CuIpcHandle ipcHandle() const;
-  /// Synchronous copies from now on end only when the data is in place: needed before a NIC or another process reads.
-  void syncMemops() const;
 
  private:
   GpuContextPtr context_;

@@ -75,8 +75,6 @@ const Cuda& Cuda::open(const std::string& path) {
   return *cuda;
 }
 
-const Cuda* Cuda::opened() { return current.load(); }
-
 const Cuda& Cuda::get() {
   const Cuda* cuda = current.load();
   if (!cuda) throw Fault("cuda", ENODEV, "no GPU has been opened");

@@ -41,10 +41,10 @@ enum DeviceAttribute : int {
   kIpcEvents = 125,
 };
 
-enum PointerAttribute : int { kMemoryType = 2, kSyncMemops = 6, kBufferId = 7, kDeviceOrdinal = 9 };
+enum PointerAttribute : int { kSyncMemops = 6 };
 
 constexpr unsigned kStreamNonBlocking = 1;
-constexpr unsigned kEventBlockingSync = 1, kEventNoTiming = 2;
+constexpr unsigned kEventNoTiming = 2;
 constexpr unsigned kHostPortable = 1, kHostDeviceMap = 2;
 constexpr unsigned kIpcLazyPeerAccess = 1;
 constexpr int kHandleDmabuf = 1;
@@ -66,12 +66,11 @@ constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   F(cuDeviceGetAttribute, "cuDeviceGetAttribute", (int* value, int attribute, CuDevice device))                  \
   F(cuDeviceTotalMem, "cuDeviceTotalMem_v2", (size_t* bytes, CuDevice device))                                   \
   F(cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int* can, CuDevice device, CuDevice peer))                  \
+  F(cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute",                                                          \
+    (int* value, int attribute, CuDevice from, CuDevice to))                                                     \
   F(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (CuContext * context, CuDevice device))                \
   F(cuCtxPushCurrent, "cuCtxPushCurrent_v2", (CuContext context))                                                \
   F(cuCtxPopCurrent, "cuCtxPopCurrent_v2", (CuContext * context))                                                \
-  F(cuCtxGetCurrent, "cuCtxGetCurrent", (CuContext * context))                                                   \
-  F(cuCtxSynchronize, "cuCtxSynchronize", ())                                                                    \
-  F(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", (CuContext peer, unsigned flags))                            \
   F(cuMemGetInfo, "cuMemGetInfo_v2", (size_t* free, size_t* total))                                              \
   F(cuMemAlloc, "cuMemAlloc_v2", (CuPointer * pointer, size_t bytes))                                            \
   F(cuMemFree, "cuMemFree_v2", (CuPointer pointer))                                                              \
@@ -83,25 +82,20 @@ constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
   F(cuMemHostRegister, "cuMemHostRegister_v2", (void* start, size_t bytes, unsigned flags))                      \
   F(cuMemHostUnregister, "cuMemHostUnregister", (void* start))                                                   \
   F(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (CuPointer * pointer, void* host, unsigned flags)) \
-  F(cuPointerGetAttribute, "cuPointerGetAttribute", (void* value, int attribute, CuPointer pointer))             \
   F(cuPointerSetAttribute, "cuPointerSetAttribute", (const void* value, int attribute, CuPointer pointer))       \
   F(cuIpcGetMemHandle, "cuIpcGetMemHandle", (CuIpcHandle * handle, CuPointer pointer))                           \
   F(cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2", (CuPointer * pointer, CuIpcHandle handle, unsigned flags))      \
   F(cuIpcCloseMemHandle, "cuIpcCloseMemHandle", (CuPointer pointer))                                             \
   F(cuModuleLoadDataEx, "cuModuleLoadDataEx",                                                                    \
     (CuModule * module, const void* image, unsigned options, int* keys, void** values))                          \
-  F(cuModuleUnload, "cuModuleUnload", (CuModule module))                                                         \
   F(cuModuleGetFunction, "cuModuleGetFunction", (CuFunction * function, CuModule module, const char* name))      \
   F(cuLaunchKernel, "cuLaunchKernel",                                                                            \
     (CuFunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,      \
      unsigned blockZ, unsigned sharedBytes, CuStream stream, void** parameters, void** extra))                   \
-  F(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                  \
-    (int* blocks, CuFunction function, int threads, size_t sharedBytes))                                         \
   F(cuStreamCreate, "cuStreamCreate", (CuStream * stream, unsigned flags))                                       \
   F(cuStreamDestroy, "cuStreamDestroy_v2", (CuStream stream))                                                    \
   F(cuStreamQuery, "cuStreamQuery", (CuStream stream))                                                           \
   F(cuStreamSynchronize, "cuStreamSynchronize", (CuStream stream))                                               \
-  F(cuStreamWaitEvent, "cuStreamWaitEvent", (CuStream stream, CuEvent event, unsigned flags))                    \
   F(cuEventCreate, "cuEventCreate", (CuEvent * event, unsigned flags))                                           \
   F(cuEventDestroy, "cuEventDestroy_v2", (CuEvent event))                                                        \
   F(cuEventRecord, "cuEventRecord", (CuEvent event, CuStream stream))                                            \
@@ -111,7 +105,6 @@ constexpr int kJitErrorLog = 5, kJitErrorLogBytes = 6;
 
 /// Newer than the oldest driver we accept: null where the driver lacks them.
 #define WEFT_CUDA_OPTIONAL(F)                                   \
-  F(cuDeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", (int* value, int attribute, CuDevice from, CuDevice to)) \
   F(cuMemGetHandleForAddressRange, "cuMemGetHandleForAddressRange", \
     (void* handle, CuPointer pointer, size_t bytes, int type, unsigned long long flags))
 
@@ -133,8 +126,6 @@ struct Cuda {
   static const Cuda& open(const std::string& path);
   /// The opened driver; a Fault ("cuda", ENODEV) if there is none.
   static const Cuda& get();
-  /// Null if there is none: for what is done with a GPU only where one is in use.
-  static const Cuda* opened();
 };
 
 /// Drivers before this cannot load what Weft ships (CUDA 11.0, driver 450).

@@ -14,15 +14,6 @@ struct Nothing {};
 
 Napi::Value undefined(Napi::Env env, const Nothing&) { return env.Undefined(); }
 
-Napi::Value mismatchObject(Napi::Env env, const Mismatch& mismatch) {
-  auto object = Napi::Object::New(env);
-  object.Set("wrong", static_cast<double>(mismatch.wrong));
-  object.Set("offset", static_cast<double>(mismatch.offset));
-  object.Set("expected", mismatch.expected);
-  object.Set("found", mismatch.found);
-  return object;
-}
-
 }  // namespace
 
 Napi::Function DeviceMemoryObject::define(Napi::Env env) {
@@ -80,7 +71,7 @@ Napi::Value DeviceMemoryObject::verify(const Napi::CallbackInfo& info) {
     size_t bytes = size(info[1], "bytes"), seed = size(info[2], "seed"), position = size(info[3], "position");
     CuPointer data = range(size(info[0], "offset"), bytes);
     auto work = [=, block = block()] { return block->pattern.verify(data, bytes, seed, position); };
-    return GpuWorker<Mismatch>::start(info.Env(), work, mismatchObject);
+    return GpuWorker<Mismatch>::start(info.Env(), work, toObject);
   });
 }
 

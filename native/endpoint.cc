@@ -1,6 +1,9 @@
 #include "port.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "fault.h"
 
 namespace weft {
 
@@ -67,6 +70,12 @@ void Endpoint::close() {
 }
 
 Region::~Region() {
+  std::optional<CudaCurrent> current;  // the provider may have mapped GPU memory by CUDA's means
+  try {
+    if (memory.context) current.emplace(*memory.context);
+  } catch (const Fault&) {
+    // The GPU was lost: what the provider holds of it went with it.
+  }
   for (auto*& registration : mr) closeFid(registration);
 }
 

@@ -1,6 +1,7 @@
 // How the executor looks for what happened, meets the others, and gives up.
 #include <sched.h>
 
+#include "clock.h"
 #include "executor.h"
 #include "fault.h"
 
@@ -15,7 +16,7 @@ constexpr uint32_t kBarrierSlot = 0xFFFF;
 
 void Executor::expectWithin(uint64_t nanoseconds) {
   patience_ = nanoseconds;
-  deadline_ = now() + nanoseconds;
+  deadline_ = monotonicNanoseconds() + nanoseconds;
   progressed_ = false;
 }
 
@@ -77,7 +78,7 @@ void Executor::idle() {
   if (quiet_ % kPollsBetweenChecks != 0) return;
   if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
   if (progressed_) return expectWithin(patience_);
-  if (now() > deadline_) give(ETIMEDOUT, awaited());
+  if (monotonicNanoseconds() > deadline_) give(ETIMEDOUT, awaited());
 }
 
 std::string Executor::awaited() const {

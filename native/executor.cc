@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "clock.h"
 #include "fault.h"
 
 namespace weft {
@@ -73,9 +74,9 @@ std::vector<double> Executor::measure() {
 
 void Executor::iterateAll(std::vector<double>& samples) {
   for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
-    uint64_t start = now();
+    uint64_t start = monotonicNanoseconds();
     for (uint64_t i = 0; i < options_.batch; i++) iterate();
-    samples.push_back(static_cast<double>(now() - start));
+    samples.push_back(static_cast<double>(monotonicNanoseconds() - start));
   }
 }
 

@@ -5,7 +5,6 @@
 // Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
 #include <atomic>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,13 +13,6 @@
 #include "port.h"
 
 namespace weft {
-
-/// Of the monotonic clock, in nanoseconds.
-inline uint64_t now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
 
 /// One step, as src/plan/encode.ts writes it.
 struct PlanStep {

@@ -1,6 +1,8 @@
 #include "gpu-clock.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "clock.h"
 #include "fault.h"
@@ -54,6 +56,11 @@ ClockRelation relateClocks(const GpuContextPtr& context) {
   stream.synchronize();
   relation.uncertainty = static_cast<double>(shortest) / 2 + static_cast<double>(words[2].value);
   return relation;
+}
+
+ClockRelation between(const ClockRelation& before, const ClockRelation& after) {
+  double drift = std::abs(after.offset - before.offset);
+  return {(before.offset + after.offset) / 2, std::max(before.uncertainty, after.uncertainty) + drift / 2};
 }
 
 }  // namespace weft

@@ -13,4 +13,7 @@ struct ClockRelation {
 /// lies somewhere between the CPU's two looks at its clock. Takes some milliseconds.
 ClockRelation relateClocks(const GpuContextPtr& context);
 
+/// For the time between two relations. The clocks drift apart by little meanwhile; half of it is part of what is not known.
+ClockRelation between(const ClockRelation& before, const ClockRelation& after);
+
 }  // namespace weft

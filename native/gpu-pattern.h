@@ -31,6 +31,8 @@ class GpuPattern {
   void copyToHost(void* to, CuPointer from, size_t bytes);
   void copyToDevice(CuPointer to, const void* from, size_t bytes);
 
+  /// For several `enqueue` calls and what waits for them: nobody else's work comes between while it is held.
+  std::unique_lock<std::mutex> hold() { return std::unique_lock(gate_); }
   const Stream& stream() const { return stream_; }
   void enqueueFill(CuPointer data, size_t bytes, uint64_t seed, uint64_t position, GpuShape shape = kFillShape);
   /// Adds to what earlier calls found, and tells nobody: for timing.

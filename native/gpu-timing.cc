@@ -54,6 +54,7 @@ double GpuTiming::run(DeviceBlock& block) const {
   if (repeats == 0) throw Fault("time", EINVAL, "nothing to repeat");
   const auto& context = block.memory.context();
   CudaCurrent current(*context);
+  auto held = block.pattern.hold();
   Event start(context, true), end(context, true);
   enqueue(block);  // loads the kernel, and grows what it needs, outside the timed part
   block.pattern.stream().synchronize();

@@ -10,8 +10,6 @@ namespace weft {
 
 namespace {
 
-size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
-
 IpcJob readJob(const Napi::Object& from) {
   return {static_cast<uint32_t>(field(from, "grid")), static_cast<uint32_t>(field(from, "block")), field(from, "bytes"),
           static_cast<uint64_t>(field(from, "seed")), static_cast<uint64_t>(field(from, "batch")),
@@ -124,8 +122,8 @@ class SharedMemoryObject : public Napi::ObjectWrap<SharedMemoryObject> {
       size_t bytes = size(info[0], "bytes");
       auto threads = static_cast<unsigned>(std::clamp<size_t>(size(info[1], "threads"), 1, 64));
       auto memory = held(bytes);
-      return Task::start(info.Env(), [memory, bytes, threads](const std::atomic<bool>&) -> TaskResult {
-        double nanoseconds = hostMemsetNanoseconds(*memory, bytes, threads);
+      return Task::start(info.Env(), [memory, bytes, threads](const std::atomic<bool>& aborted) -> TaskResult {
+        double nanoseconds = hostMemsetNanoseconds(*memory, bytes, threads, aborted);
         return [nanoseconds](Napi::Env env) -> Napi::Value { return Napi::Number::New(env, nanoseconds); };
       });
     });
@@ -149,14 +147,11 @@ namespace {
 Napi::Value gpusLinked(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     constexpr int kNativeAtomics = 3;
-    const Cuda& cuda = Cuda::get();
     CuDevice from = 0, to = 0;
     int linked = 0;
     WEFT_CU(cuDeviceGet, &from, static_cast<int>(size(info[0], "gpu")));
     WEFT_CU(cuDeviceGet, &to, static_cast<int>(size(info[1], "gpu")));
-    if (cuda.cuDeviceGetP2PAttribute) {
-      checkCuda(cuda.cuDeviceGetP2PAttribute(&linked, kNativeAtomics, from, to), "cuDeviceGetP2PAttribute");
-    }
+    WEFT_CU(cuDeviceGetP2PAttribute, &linked, kNativeAtomics, from, to);
     return Napi::Boolean::New(info.Env(), linked != 0);
   });
 }

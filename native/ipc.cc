@@ -81,26 +81,39 @@ class GpuTarget final : public IpcTarget {
   std::unique_ptr<DeviceMemory> source_;
 };
 
-/// Runs `part(thread, pass)` on `threads` threads, `batch` passes per sample; the calling thread is the first.
+/// Runs `part(thread, pass)` on `threads` threads, `batch` passes per sample; the calling thread is the first. A sample
+/// runs from when the last thread has come to the start to when the last has come to the end: the barrier's completion
+/// reads the clock, because with more threads than cores any one thread may wake long after others went to work.
 std::vector<double> timedThreads(uint32_t threads, const IpcJob& job, const std::atomic<bool>& aborted,
                                  const std::function<void(uint32_t, uint64_t)>& part) {
   std::vector<double> samples;
-  std::barrier meet(static_cast<std::ptrdiff_t>(threads));
-  std::atomic<bool> ended{false};
+  samples.reserve(job.samples);
+  bool unmade = false, ended = false, running = false;
+  uint64_t start = 0;
+  std::barrier meet(static_cast<std::ptrdiff_t>(threads), [&]() noexcept {
+    uint64_t now = monotonicNanoseconds();
+    if (running) samples.push_back(static_cast<double>(now - start));
+    else ended = unmade || aborted.load(std::memory_order_relaxed);
+    running = !running;
+    start = now;
+  });
   auto work = [&](uint32_t thread) {
     for (uint64_t i = 0; i < job.samples; i++) {
-      // The first thread decides for all; the barrier makes its word theirs.
-      if (thread == 0 && aborted.load(std::memory_order_relaxed)) ended.store(true);
       meet.arrive_and_wait();
-      if (ended.load()) return;
-      uint64_t start = monotonicNanoseconds();
+      if (ended) return;
       for (uint64_t k = 0; k < job.batch; k++) part(thread, i * job.batch + k);
       meet.arrive_and_wait();
-      if (thread == 0) samples.push_back(static_cast<double>(monotonicNanoseconds() - start));
     }
   };
   std::vector<std::jthread> others;
-  for (uint32_t thread = 1; thread < threads; thread++) others.emplace_back(work, thread);
+  try {
+    for (uint32_t thread = 1; thread < threads; thread++) others.emplace_back(work, thread);
+  } catch (...) {
+    unmade = true;
+    // For this thread and those that could not be made: the others wait for them.
+    for (size_t missing = threads - others.size(); missing > 0; missing--) meet.arrive_and_drop();
+    throw;
+  }
   work(0);
   others.clear();  // joins
   checkAborted(aborted);
@@ -144,12 +157,11 @@ std::unique_ptr<IpcTarget> openHostTarget(const std::string& path, size_t bytes)
   return std::make_unique<HostTarget>(path, bytes);
 }
 
-double hostMemsetNanoseconds(SharedMemory& memory, size_t bytes, unsigned threads) {
+double hostMemsetNanoseconds(SharedMemory& memory, size_t bytes, unsigned threads, const std::atomic<bool>& aborted) {
   constexpr uint64_t kTries = 5;
   IpcJob job{threads, 1, bytes, 0, 1, kTries};
-  std::atomic<bool> never{false};
   size_t part = bytes / threads;
-  auto samples = timedThreads(threads, job, never, [&](uint32_t thread, uint64_t pass) {
+  auto samples = timedThreads(threads, job, aborted, [&](uint32_t thread, uint64_t pass) {
     size_t start = thread * part, end = thread + 1 == threads ? bytes : start + part;
     std::memset(memory.data() + start, static_cast<int>(pass), end - start);
   });

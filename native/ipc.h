@@ -32,6 +32,6 @@ std::unique_ptr<IpcTarget> openGpuTarget(GpuContextPtr context, const CuIpcHandl
 std::unique_ptr<IpcTarget> openHostTarget(const std::string& path, size_t bytes);
 
 /// Nanoseconds of the fastest of some memsets of `bytes` by `threads` threads: what host memory can take.
-double hostMemsetNanoseconds(SharedMemory& memory, size_t bytes, unsigned threads);
+double hostMemsetNanoseconds(SharedMemory& memory, size_t bytes, unsigned threads, const std::atomic<bool>& aborted);
 
 }  // namespace weft

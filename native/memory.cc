@@ -116,15 +116,6 @@ class PatternWorker : public Napi::AsyncWorker {
       : AsyncWorker(env), deferred(env), mapping_(std::move(mapping)), data_(data), bytes_(bytes), seed_(seed),
         position_(position), verify_(verify) {}
 
-  static Napi::Value result(Napi::Env env, const Mismatch& mismatch) {
-    auto object = Napi::Object::New(env);
-    object.Set("wrong", static_cast<double>(mismatch.wrong));
-    object.Set("offset", static_cast<double>(mismatch.offset));
-    object.Set("expected", mismatch.expected);
-    object.Set("found", mismatch.found);
-    return object;
-  }
-
   Mismatch run() const {
     if (verify_) return verifyPattern(data_, bytes_, seed_, position_);
     fillPattern(data_, bytes_, seed_, position_);
@@ -132,7 +123,7 @@ class PatternWorker : public Napi::AsyncWorker {
   }
 
   void Execute() override { mismatch_ = run(); }
-  void OnOK() override { deferred.Resolve(result(Env(), mismatch_)); }
+  void OnOK() override { deferred.Resolve(toObject(Env(), mismatch_)); }
 
   Napi::Promise::Deferred deferred;
 
@@ -155,7 +146,7 @@ Napi::Value Memory::pattern(const Napi::CallbackInfo& info, bool verify) {
     if (bytes > kInlineBytes) {
       worker->Queue();
     } else {
-      worker->deferred.Resolve(PatternWorker::result(info.Env(), worker->run()));
+      worker->deferred.Resolve(toObject(info.Env(), worker->run()));
       delete worker;
     }
     return promise;

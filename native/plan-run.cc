@@ -15,8 +15,6 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderFields = 13, kStepFields = 12;
 constexpr uint32_t kMostProducers = 1024;
 
-size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
-
 // The layout is described in src/plan/encode.ts.
 Plan readPlan(const Napi::Object& encoded) {
   auto header = encoded.Get("header").As<Napi::Uint32Array>();
@@ -161,6 +159,7 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     executor_ = std::make_unique<ServingExecutor>(port, std::move(plan), &source, &target, std::move(remotes), board_);
   } else if (proxied.IsObject()) {
     ProxyJob how = readProxy(proxied.As<Napi::Object>());
+    if (!context_) context_ = how.context;  // a kernel that asks for host memory
     auto proxy = std::make_unique<ProxyExecutor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(how));
     proxy_ = proxy.get();
     executor_ = std::move(proxy);

@@ -1,11 +1,10 @@
 // The port as JavaScript sees it.
 #include <algorithm>
-#include <cstdlib>
-#include <mutex>
-#include <set>
 
 #include "addon.h"
 #include "binding.h"
+#include "hot-method.h"
+#include "live-objects.h"
 #include "operations.h"
 #include "plan-run.h"
 #include "port.h"
@@ -43,71 +42,23 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
       throw Napi::TypeError::New(info.Env(), "the command or record array is too small");
     }
     operations_ = std::make_unique<Operations>(command.Data(), records.Data(), records.ElementLength());
-    live().add(this);
-    setHot<&PortBinding::post>(info, "post");
-    setHot<&PortBinding::poll>(info, "poll");
+    LiveObjects<PortBinding>::all().add(this);
+    setHotMethod<PortBinding, &PortBinding::post>(this, info, "post");
+    setHotMethod<PortBinding, &PortBinding::poll>(this, info, "poll");
   }
 
   ~PortBinding() override {
-    live().remove(this);
+    LiveObjects<PortBinding>::all().remove(this);
     run_.reset();  // ends its thread before the port goes
   }
 
+  /// Else shared-memory segments would outlive the process. A port whose plan still runs is left to the sweep of stale
+  /// segments.
+  void atExit() {
+    if (port_ && !port_->busy.load()) port_.reset();
+  }
+
  private:
-  // process.exit() runs neither finalizers nor Node's clean-up hooks: without this list, shared-memory segments
-  // would outlive the process. A port whose plan still runs is left to the sweep of stale segments.
-  class Live {
-   public:
-    Live() { std::atexit([] { live().closeAll(); }); }
-    void add(PortBinding* port) {
-      std::lock_guard lock(gate_);
-      ports_.insert(port);
-    }
-    void remove(PortBinding* port) {
-      std::lock_guard lock(gate_);
-      ports_.erase(port);
-    }
-    void closeAll() {
-      std::lock_guard lock(gate_);
-      for (auto* binding : ports_) {
-        if (binding->port_ && !binding->port_->busy.load()) binding->port_.reset();
-      }
-    }
-
-   private:
-    std::mutex gate_;
-    std::set<PortBinding*> ports_;
-  };
-  static Live& live() {
-    static Live* list = new Live;  // never destroyed: exit handlers of other libraries may still run
-    return *list;
-  }
-
-  // The two calls between every two messages: a bare callback with a data pointer costs a quarter of a wrapped method.
-  template <int32_t (PortBinding::*Body)(uint32_t)>
-  static napi_value hot(napi_env env, napi_callback_info info) {
-    napi_value arguments[1], result = nullptr;
-    size_t count = 1;
-    void* self = nullptr;
-    uint32_t argument = 0;
-    napi_get_cb_info(env, info, &count, arguments, nullptr, &self);
-    if (count > 0) napi_get_value_uint32(env, arguments[0], &argument);
-    try {
-      napi_create_int32(env, (static_cast<PortBinding*>(self)->*Body)(argument), &result);
-    } catch (const Fault& fault) {
-      toError(env, fault).ThrowAsJavaScriptException();
-    }
-    return result;
-  }
-
-  template <int32_t (PortBinding::*Body)(uint32_t)>
-  void setHot(const Napi::CallbackInfo& info, const char* name) {
-    napi_value function = nullptr;
-    napi_create_function(info.Env(), name, NAPI_AUTO_LENGTH, hot<Body>, this, &function);
-    if (!function) throw Napi::Error::New(info.Env());
-    info.This().As<Napi::Object>().Set(name, function);
-  }
-
   Port& port() {
     if (!port_) throw Fault("port", EBADF, "the fabric is closed");
     if (port_->busy.load(std::memory_order_relaxed)) throw Fault("port", EBUSY, "a plan is running");

@@ -59,7 +59,12 @@ void ProxyProducers::mapForGpu(const ProxySource& source) {
 
 ProxyProducers::~ProxyProducers() {
   for (auto& thread : threads_) thread.join();
-  if (stream_) Cuda::get().cuStreamSynchronize(stream_->handle());
+  if (!stream_) return;
+  try {
+    stream_->synchronize();
+  } catch (const Fault&) {
+    // The kernel has ended badly, which `check` or `join` told.
+  }
 }
 
 void ProxyProducers::start(unsigned spins) {

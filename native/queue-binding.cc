@@ -32,7 +32,6 @@ struct QueueOutcome {
   ClockRelation clock;
 };
 
-size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
 std::string word(const Napi::Object& object, const char* name) {
   auto value = object.Get(name);
   return value.IsString() ? value.As<Napi::String>().Utf8Value() : "";
@@ -76,18 +75,25 @@ QueueJob readJob(const Napi::Object& from) {
 /// Stops the queue whatever happens, so that producers end, and then waits for them.
 class Producers {
  public:
-  Producers(QueueMemory& memory, const QueueJob& job) : memory_(memory) {
-    if (job.context) startKernel(job);
-    else startThreads(job);
-  }
+  explicit Producers(QueueMemory& memory) : memory_(memory) {}
   ~Producers() {
     queue::Consumer(memory_.host()).stop();
     for (auto& thread : threads_) thread.join();
-    if (stream_) Cuda::get().cuStreamSynchronize(stream_->handle());
+    if (!stream_) return;
+    try {
+      stream_->synchronize();
+    } catch (const Fault&) {
+      // The kernel has ended badly, which `alive` or `join` told.
+    }
   }
   Producers(const Producers&) = delete;
   Producers& operator=(const Producers&) = delete;
 
+  /// Apart from the constructor: where a thread cannot be made, those before it are stopped and joined.
+  void start(const QueueJob& job) {
+    if (job.context) startKernel(job);
+    else startThreads(job);
+  }
   /// Throws when the kernel has failed.
   void alive() const {
     if (stream_) (void)stream_->done();
@@ -135,14 +141,15 @@ QueueOutcome measureQueue(QueueJob job, const std::atomic<bool>& aborted) {
   QueueOutcome outcome;
   QueueMemory memory(job.shift, job.context, job.cells);
   job.work.view = memory.host();
-  if (memory.copied()) job.work.look = [&](uint64_t from) { memory.look(from); };
+  if (memory.copied()) job.work.fetch = [&](uint64_t from) { memory.fetch(from); };
   if (job.what == What::Empty) {
     outcome.tally.samples = lookAtNothing(memory.host(), job.rounds, job.work.batch);
     return outcome;
   }
   if (job.what == What::Echo && job.rounds > QueueMemory::kWords - 8) throw Fault("queue", EINVAL, "too many rounds");
   if (job.what == What::Echo && job.context) outcome.clock = relateClocks(job.context);
-  Producers producers(memory, job);
+  Producers producers(memory);
+  producers.start(job);
   job.work.alive = [&] { producers.alive(); };
   if (job.what == What::Push) {
     outcome.tally = consumeLoad(job.work, aborted);
@@ -155,10 +162,7 @@ QueueOutcome measureQueue(QueueJob job, const std::atomic<bool>& aborted) {
   outcome.tally.samples = producers.roundTrips;
   if (!job.context) return outcome;
   for (uint64_t i = 0; i < job.rounds; i++) outcome.tally.samples.push_back(static_cast<double>(memory.words()[8 + i]));
-  ClockRelation after = relateClocks(job.context);
-  // The clocks drift apart by little in the meantime; what they drifted is part of what is not known.
-  double drift = after.offset > outcome.clock.offset ? after.offset - outcome.clock.offset : outcome.clock.offset - after.offset;
-  outcome.clock = {(outcome.clock.offset + after.offset) / 2, std::max(outcome.clock.uncertainty, after.uncertainty) + drift / 2};
+  outcome.clock = between(outcome.clock, relateClocks(job.context));
   return outcome;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kMostShift = 24;
 /// Cells per copy: 16 KiB, which a copy engine moves in about the time it takes to start.
-constexpr uint64_t kLookCells = 1024;
+constexpr uint64_t kFetchCells = 1024;
 
 constexpr size_t roundUp(size_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
@@ -49,9 +49,9 @@ void QueueMemory::mapForGpu(const GpuContextPtr& context, Cells cells) {
   if (copied_) stream_ = std::make_unique<Stream>(context);
 }
 
-void QueueMemory::look(uint64_t from) {
+void QueueMemory::fetch(uint64_t from) {
   uint64_t first = from & (host_.capacity() - 1);
-  uint64_t count = std::min(kLookCells, host_.capacity() - first);
+  uint64_t count = std::min(kFetchCells, host_.capacity() - first);
   CudaCurrent current(stream_->context());
   WEFT_CU(cuMemcpyDtoHAsync, host_.cells + first, reinterpret_cast<CuPointer>(producers_.cells + first),
           count * sizeof(queue::Cell), stream_->handle());

@@ -16,7 +16,7 @@ class QueueMemory {
   /// `context` is null for CPU producers. Throws a Fault.
   QueueMemory(uint32_t shift, GpuContextPtr context, Cells cells);
 
-  /// As the consumer sees it. Cells in GPU memory are seen through a copy: call `look` first.
+  /// As the consumer sees it. Cells in GPU memory are seen through a copy: call `fetch` first.
   const queue::View& host() const { return host_; }
   /// As the producers see it.
   const queue::View& producers() const { return producers_; }
@@ -27,7 +27,7 @@ class QueueMemory {
 
   bool copied() const { return copied_; }
   /// Where cells are in GPU memory: copies those that `from` may be the first of. Waits for the copy.
-  void look(uint64_t from);
+  void fetch(uint64_t from);
 
  private:
   void mapForGpu(const GpuContextPtr& context, Cells cells);

@@ -86,6 +86,14 @@ class Ledger {
   std::vector<uint64_t> next_;
 };
 
+/// Cells in GPU memory are fetched only when those fetched before are used up.
+size_t pop(queue::Consumer& consumer, const QueueConsumption& work, Element* elements, size_t most) {
+  size_t count = consumer.pop(elements, most);
+  if (count > 0 || !work.fetch) return count;
+  work.fetch(consumer.popped());
+  return consumer.pop(elements, most);
+}
+
 }  // namespace
 
 QueueTally consumeLoad(const QueueConsumption& work, const std::atomic<bool>& aborted) {
@@ -99,8 +107,7 @@ QueueTally consumeLoad(const QueueConsumption& work, const std::atomic<bool>& ab
   std::array<Element, kPopMost> elements;
   uint64_t start = 0, boundary = work.batch;
   while (tally.popped < total) {
-    if (work.look) work.look(tally.popped);
-    size_t count = consumer.pop(elements.data(), std::min<uint64_t>(kPopMost, boundary - tally.popped));
+    size_t count = pop(consumer, work, elements.data(), std::min<uint64_t>(kPopMost, boundary - tally.popped));
     if (count == 0) {
       patience.wait(tally.popped, total);
       continue;
@@ -118,8 +125,7 @@ QueueTally consumeLoad(const QueueConsumption& work, const std::atomic<bool>& ab
   }
   ledger.close(tally);
   // One element too many would lie here.
-  if (work.look) work.look(tally.popped);
-  if (consumer.pop(elements.data(), 1) > 0 && tally.wrong++ == 0) tally.first = "more elements came than were pushed";
+  if (pop(consumer, work, elements.data(), 1) > 0 && tally.wrong++ == 0) tally.first = "more elements came than were pushed";
   return tally;
 }
 
@@ -143,8 +149,7 @@ QueueEchoes answerEchoes(const QueueConsumption& work, uint64_t rounds, uint64_t
   echoes.oneWay.reserve(rounds);
   for (uint64_t round = 0; round < rounds;) {
     Element element;
-    if (work.look) work.look(round);
-    if (consumer.pop(&element, 1) == 0) {
+    if (pop(consumer, work, &element, 1) == 0) {
       patience.wait(round, rounds);
       continue;
     }

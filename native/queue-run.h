@@ -19,8 +19,8 @@ struct QueueConsumption {
   uint64_t batch = 1;  // elements per sample; divides all that is pushed
   uint64_t timeoutNanoseconds = 0;  // without any element
   unsigned spinsBeforeYield = 200;
-  /// Called before each look, with the position looked for, where cells must be fetched; may be empty.
-  std::function<void(uint64_t)> look;
+  /// Where cells must be fetched before they can be looked at: called with the position of the first. May be empty.
+  std::function<void(uint64_t)> fetch;
   /// Called now and then while nothing comes: throws a Fault when the producers have failed.
   std::function<void()> alive;
 };

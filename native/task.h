@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include "binding.h"
@@ -38,6 +39,8 @@ class Task {
       result_ = work_(aborted_);
     } catch (const Fault& fault) {
       fault_ = std::make_unique<Fault>(fault);
+    } catch (const std::system_error& error) {
+      fault_ = std::make_unique<Fault>("task", error.code().value(), error.what());  // of a thread that cannot be made
     } catch (const std::exception& error) {
       fault_ = std::make_unique<Fault>("task", EIO, error.what());
     }

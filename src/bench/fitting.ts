@@ -1,4 +1,5 @@
 import type { DeviceEngine } from '../engine/device-engine.js';
+import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
 import type { Column, PlanBenchmark } from './benchmark.js';
 import {
@@ -63,7 +64,8 @@ export async function fitCells(
   return { cells, misfits };
 }
 
-async function gatherRooms(session: Session): Promise<GpuRoom[] | undefined> {
+/** Undefined where ranks have no GPU in use. */
+export async function gatherRooms(session: Session): Promise<GpuRoom[] | undefined> {
   const gpu = deviceOf(session)?.gpu;
   if (gpu === undefined) return undefined;
   const { members, rank } = session.world;
@@ -96,9 +98,17 @@ export async function prepareEngines(
   const host = cells.filter(({ column }) => usesHost(column, session));
   if (host.length > 0) await engine.prepare(most(host));
   const device = cells.filter(({ column }) => column.memory.id === 'device');
-  if (device.length === 0) return undefined;
+  const gpu = deviceOf(session);
+  return device.length === 0 || !gpu ? undefined : prepareDevice(gpu, most(device));
+}
+
+/** Why buffers in GPU memory could not be made, the same on every rank, or undefined. */
+export async function prepareDevice(
+  device: DeviceEngine,
+  sizes: BufferSizes,
+): Promise<string | undefined> {
   try {
-    await deviceOf(session)?.prepare(most(device));
+    await device.prepare(sizes);
     return undefined;
   } catch (error) {
     if (!isWeftError(error, 'MEMORY_LIMIT')) throw error;

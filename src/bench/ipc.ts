@@ -114,9 +114,11 @@ class IpcRows {
     const { world } = this.#procedure;
     const { gpu } = this.#producers;
     const most = sizes.at(-1)!;
-    using landing = world.rank !== owner ? undefined : this.#landing(most);
+    // Given back only when all went well: after an error another process may still map it, and it goes with this one.
+    const landing = world.rank !== owner ? undefined : this.#landing(most);
     const shared = await world.allgather('shared memory', landing?.description ?? null);
-    using remote = world.rank === writer ? openRemote(shared[owner]!, gpu) : undefined;
+    using remote =
+      world.rank === writer ? openRemote(shared[owner]!, gpu, world.signal) : undefined;
     const place = world.rank === writer ? pathTo(shared[owner]!, gpu) : undefined;
     const todo = this.#todo(sizes);
     for (const [index, { bytes, column, shape }] of todo.entries()) {
@@ -129,8 +131,8 @@ class IpcRows {
       const written = timed && { bytes, seed: timed.lastSeed };
       const found = await this.#verify(landing, written);
       if (!timed || !place) continue;
-      const peakGbps =
-        place.peakGbps ?? (place.path === 'PCIe' ? undefined : gbpsOf(bytes, memset[owner]!));
+      const oneMemory = place.path === 'same GPU' || place.path === 'host memory';
+      const peakGbps = oneMemory ? gbpsOf(bytes, memset[owner]!) : place.peakGbps;
       const row = { column, bytes, shape, timed, found, path: place.path };
       this.#procedure.listener.row(
         this.#row({ ...row, ...(peakGbps !== undefined && { peakGbps }) }),
@@ -139,11 +141,13 @@ class IpcRows {
     // Memory must not go while another process still maps it.
     remote?.[Symbol.dispose]();
     await world.barrier('memory unmapped');
+    landing?.[Symbol.dispose]();
   }
 
   #landing(bytes: number): Landing {
     const { gpu } = this.#producers;
-    return gpu === undefined ? hostLanding(bytes) : gpuLanding(gpu, bytes);
+    const { signal } = this.#procedure.world;
+    return gpu === undefined ? hostLanding(bytes, signal) : gpuLanding(gpu, bytes);
   }
 
   #todo(sizes: readonly number[]) {

@@ -55,18 +55,19 @@ export async function runMode(
 const stageNames = ['push → pop', 'pop → post', 'post → delivered', 'delivered → seen'] as const;
 const timesPerRequest = 5;
 
-/** Medians of each stage of the requests of a traced run. */
+/** Medians of each stage of the requests of a traced run; a stage that no request showed is absent. */
 export function breakdownOf({ trace, clockUncertainty }: NativeProxyResult): Breakdown {
   const requests = trace.length / timesPerRequest;
-  const stages = stageNames.map((name, stage) => {
+  const stages = stageNames.flatMap((name, stage) => {
     const spans: number[] = [];
     for (let request = 0; request < requests; request++) {
       const [from, to] = trace.subarray(request * timesPerRequest + stage);
       // Where no quiet of its own showed a delivery, there is nothing to say.
       if (to! > 0) spans.push(to! - from!);
     }
-    const [p50, p95] = spans.length === 0 ? [0, 0] : percentilesOf(spans, [50, 95]);
-    return { name, p50: p50!, p95: p95! };
+    if (spans.length === 0) return [];
+    const [p50, p95] = percentilesOf(spans, [50, 95]);
+    return [{ name, p50: p50!, p95: p95! }];
   });
   return { stages, requests, clockUncertaintyNanoseconds: clockUncertainty };
 }

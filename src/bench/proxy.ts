@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
+import type { DeviceEngine } from '../engine/device-engine.js';
 import type { ServingEngine } from '../engine/engine.js';
 import { oneToEachTraffic } from '../plan/patterns/one-to-each.js';
 import { multi, type Strategy, single } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import { skippedRow } from '../results/rows.js';
 import { defineBenchmark, type OwnOption, type Procedure } from './benchmark.js';
-import { gatherAvailable, misfit, type Need } from './memory-plan.js';
+import { deviceOf, gatherRooms, prepareDevice } from './fitting.js';
+import { gatherAvailable, gpuMisfit, misfit, type Need } from './memory-plan.js';
 import { chooseProducers, type Producers, producerOption } from './producers.js';
 import { measureGroup } from './proxy-group.js';
 import type { Mode } from './proxy-modes.js';
@@ -87,20 +89,22 @@ class ProxyRows {
   }
 
   async run(): Promise<void> {
-    const { world, settings, listener } = this.#procedure;
+    const { world, session, settings, listener } = this.#procedure;
     const runSeed = await world.broadcast('seed', randomInt(2 ** 40));
-    const available = await gatherAvailable(world);
+    const device = this.#device();
+    const engine = device ?? session.engine;
     const sizes = sizesOf(settings);
-    const reasonOf = (bytes: number) => misfit(world, this.#needs(bytes), available);
-    const fitting = sizes.filter((bytes) => reasonOf(bytes) === undefined);
-    const engine = await this.#prepare(fitting.at(-1));
+    const misfitOf = await this.#limits(device);
+    const possible = sizes.filter((bytes) => misfitOf(bytes) === undefined);
+    const refused = await this.#prepare(device, possible.at(-1));
+    const fitting = refused === undefined ? possible : [];
     for (const [index, bytes] of fitting.entries()) {
       const done = index * this.#columns.length;
       await this.#measureSize(bytes, { engine, runSeed, done, sizes: fitting.length });
     }
     if (world.rank !== 0) return;
     for (const bytes of sizes.filter((one) => !fitting.includes(one))) {
-      const reason = reasonOf(bytes)!;
+      const reason = misfitOf(bytes) ?? refused!;
       for (const { name } of this.#columns) {
         listener.row(skippedRow({ column: name, bytes, reason }));
       }
@@ -108,13 +112,31 @@ class ProxyRows {
   }
 
   /** A GPU's requests are for its own memory where the fabric reaches that; else for pinned memory, which it fills. */
-  async #prepare(mostBytes: number | undefined): Promise<ServingEngine> {
+  #device(): DeviceEngine | undefined {
+    const device = deviceOf(this.#procedure.session);
+    return this.#producers.kind === 'gpu' && device?.memory === 'direct' ? device : undefined;
+  }
+
+  /** Why a size does not fit the memory that its data would lie in. */
+  async #limits(device: DeviceEngine | undefined): Promise<(bytes: number) => string | undefined> {
     const { session, world } = this.#procedure;
-    const { device, engine: host } = session;
-    const reached = device && 'serve' in device && device.memory === 'direct' ? device : undefined;
-    const engine = this.#producers.kind === 'gpu' && reached ? reached : host;
-    if (mostBytes !== undefined) await engine.prepare(this.#needs(mostBytes)[world.rank]!);
-    return engine;
+    const rooms = device && (await gatherRooms(session));
+    if (rooms) return (bytes) => gpuMisfit(world, this.#needs(bytes), rooms);
+    const available = await gatherAvailable(world);
+    return (bytes) => misfit(world, this.#needs(bytes), available);
+  }
+
+  /** Why the memory could not be had, the same on every rank. */
+  async #prepare(
+    device: DeviceEngine | undefined,
+    mostBytes: number | undefined,
+  ): Promise<string | undefined> {
+    const { session, world } = this.#procedure;
+    if (mostBytes === undefined) return undefined;
+    const need = this.#needs(mostBytes)[world.rank]!;
+    if (device) return prepareDevice(device, need);
+    await session.engine.prepare(need);
+    return undefined;
   }
 
   #traffic(bytes: number): Traffic {

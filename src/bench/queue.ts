@@ -170,7 +170,8 @@ class QueueRows {
     const result = await this.#measure({ ...job, spinsBeforeYield: this.#spins(job) });
     const oneWay = [...result.oneWay].map((time) => Math.round(time + result.clockOffset));
     const doubt = result.clockUncertainty;
-    const impossible = column === 'OneWay' && oneWay.some((time) => time < -2 * doubt - 1);
+    const negative = column === 'OneWay' ? oneWay.filter((time) => time < 0) : [];
+    const impossible = negative.some((time) => time < -2 * doubt - 1);
     return measuredRow({
       kind: 'queue',
       column,
@@ -180,7 +181,12 @@ class QueueRows {
       labels: { producer: this.#producers.kind, grid: 1, block: 1 },
       ...checkedOf(result),
       ...(impossible && { failure: 'elements were popped before they were pushed' }),
-      breakdown: { stages: [], requests: rounds, clockUncertaintyNanoseconds: doubt },
+      breakdown: {
+        stages: [],
+        requests: rounds,
+        clockUncertaintyNanoseconds: doubt,
+        ...(negative.length > 0 && { negativeSamples: negative.length }),
+      },
     });
   }
 

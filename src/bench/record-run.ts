@@ -202,7 +202,7 @@ export function fabricOf(
 }
 
 function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
-  const { fabric, world, leftOutNics } = session;
+  const { fabric, world, leftOutNics, nicsNotByGpu } = session;
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -211,6 +211,7 @@ function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings
     window,
     windowReduced: reduced,
     ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
+    ...(nicsNotByGpu && { nicsNotByGpu }),
   };
 }
 

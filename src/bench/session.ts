@@ -25,6 +25,8 @@ export interface Session extends AsyncDisposable {
   readonly burstBytes: number;
   /** NICs near the GPUs that are not used, and why, in words. */
   readonly leftOutNics: readonly string[];
+  /** Why every NIC is used although some ranks have NICs near their GPUs. */
+  readonly nicsNotByGpu?: string;
   /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
   readonly gaps: readonly Gap[];
 }
@@ -44,7 +46,7 @@ export async function openSession(
   { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
 ): Promise<Session> {
   const report = gaps === 'report';
-  const { options, unplugged, leftOut } = await chooseFabric(
+  const { options, unplugged, leftOut, notByGpu } = await chooseFabric(
     world,
     settings,
     report ? 'leave-out' : 'refuse',
@@ -55,7 +57,12 @@ export async function openSession(
   const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
   try {
     const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
-    const found = { devices, gaps: [...loose, ...left], leftOutNics: leftOut };
+    const found = {
+      devices,
+      gaps: [...loose, ...left],
+      leftOutNics: leftOut,
+      ...(notByGpu && { nicsNotByGpu: notByGpu }),
+    };
     return sessionOn(world, fabric, settings, found);
   } catch (error) {
     await fabric.close();
@@ -67,7 +74,10 @@ function sessionOn(
   world: World,
   fabric: Fabric,
   settings: FabricSettings,
-  { devices, ...found }: Pick<Session, 'gaps' | 'leftOutNics'> & { devices: Devices | undefined },
+  {
+    devices,
+    ...found
+  }: Pick<Session, 'gaps' | 'leftOutNics' | 'nicsNotByGpu'> & { devices: Devices | undefined },
 ): Session {
   const sabotage = sabotageFromEnvironment(world.rank);
   const engine = new FabricEngine({

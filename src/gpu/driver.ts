@@ -15,7 +15,7 @@ let driver: CudaDriver | undefined;
 let refused: unknown;
 
 /** WEFT_LIBCUDA alone if set, else the system's. */
-export const driverPath = (env: NodeJS.ProcessEnv = process.env): string =>
+const driverPath = (env: NodeJS.ProcessEnv = process.env): string =>
   env.WEFT_LIBCUDA || 'libcuda.so.1';
 
 export const driverVersionText = (version: number): string =>

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon, type NativeGpu } from '../native/addon.js';
+import { pciAddress } from '../topology/pci-address.js';
 import { DeviceBuffer } from './device-buffer.js';
 import { type CudaDriver, loadDriver, tryDriver } from './driver.js';
 import { callingGpu } from './faults.js';
@@ -58,7 +59,7 @@ export function listGpus(): GpuDescription[] {
   );
 }
 
-export function gpuDescription(native: NativeGpu, driverVersion: string): GpuDescription {
+function gpuDescription(native: NativeGpu, driverVersion: string): GpuDescription {
   const { capabilityMajor, capabilityMinor, pci, ...rest } = native;
   return {
     ...rest,
@@ -111,12 +112,9 @@ export function openGpu(which: number | string = 0): Gpu {
 }
 
 export function normalisePci(address: string): string {
-  const parts = /^(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$/i.exec(address.trim());
-  if (!parts) {
-    throw new WeftError('BAD_USAGE', `${address} is no GPU: an index or a PCI address is`, {
-      hint: 'Write 0, or 0000:19:00.0 as `weft info` shows it.',
-    });
-  }
-  const [, domain = '0000', bus, device, fn] = parts;
-  return `${domain.slice(-4)}:${bus}:${device}.${fn}`.toLowerCase();
+  const pci = pciAddress(address);
+  if (pci !== undefined) return pci;
+  throw new WeftError('BAD_USAGE', `${address} is no GPU: an index or a PCI address is`, {
+    hint: 'Write 0, or 0000:19:00.0 as `weft info` shows it.',
+  });
 }

@@ -3,6 +3,8 @@ import { WeftError } from '../errors.js';
 import type { Mismatch } from '../memory/buffer.js';
 import { addon } from '../native/addon.js';
 import type { NativeIpcJob, NativePeerMemory } from '../native/tasks.js';
+import { slowestLinkGbps } from '../topology/slowest-link.js';
+import { readSysfs } from '../topology/sysfs.js';
 import { callingGpu } from './faults.js';
 import { gpuAvailability, openGpu } from './gpu.js';
 import { runTask } from './queue.js';
@@ -30,16 +32,20 @@ export interface Remote extends Disposable {
 
 export type Path = 'same GPU' | 'NVLink' | 'PCIe' | 'host memory';
 
-export function hostLanding(bytes: number): Landing {
+/** An aborted signal ends what is under way. */
+export function hostLanding(bytes: number, signal?: AbortSignal): Landing {
   const native = callingGpu(() => new (addon().SharedMemory)(bytes));
   return {
     description: { kind: 'host', path: native.path, bytes },
     verify: async (length, seed) => {
-      const [wrong, offset, expected, found] = await runTask(() => native.verify(length, seed));
+      const [wrong, offset, expected, found] = await runTask(
+        () => native.verify(length, seed),
+        signal,
+      );
       return { wrong: wrong!, offset: offset!, expected: expected!, found: found! };
     },
     memsetNanoseconds: (length) =>
-      runTask(() => native.memsetNanoseconds(length, Math.min(16, cpus().length))),
+      runTask(() => native.memsetNanoseconds(length, Math.min(16, cpus().length)), signal),
     spoil: async (offset) => native.flip(offset),
     [Symbol.dispose]: () => native.close(),
   };
@@ -67,12 +73,16 @@ export function gpuLanding(gpuIndex: number, bytes: number): Landing {
   };
 }
 
-/** Maps another process's memory. `gpu` is the GPU that will write to it. */
-export function openRemote(description: SharedDescription, gpu: number | undefined): Remote {
+/** Maps another process's memory. `gpu` is the GPU that will write to it; an aborted signal ends its writing. */
+export function openRemote(
+  description: SharedDescription,
+  gpu: number | undefined,
+  signal?: AbortSignal,
+): Remote {
   const native = callingGpu(() => openNative(description, gpu));
   return {
-    write: (job) => runTask(() => native.write(job)),
-    copy: (job) => runTask(() => native.copy(job)),
+    write: (job) => runTask(() => native.write(job), signal),
+    copy: (job) => runTask(() => native.copy(job), signal),
     [Symbol.dispose]: () => native.close(),
   };
 }
@@ -100,9 +110,11 @@ export function pathTo(
     });
   }
   if (own.index === other.index) return { path: 'same GPU' };
-  if (!addon().gpusLinked(own.index, other.index)) return { path: 'PCIe' };
-  const peakGbps = nvlinkGbps[own.computeCapability];
-  return { path: 'NVLink', ...(peakGbps !== undefined && { peakGbps }) };
+  const linked = addon().gpusLinked(own.index, other.index);
+  const peakGbps = linked
+    ? nvlinkGbps[own.computeCapability]
+    : slowestLinkGbps(readSysfs({ nics: [] }), [own.pci, other.pci]);
+  return { path: linked ? 'NVLink' : 'PCIe', ...(peakGbps !== undefined && { peakGbps }) };
 }
 
 /** In one direction, all links of a GPU together, by compute capability: A100, H100 and H200, B200. */

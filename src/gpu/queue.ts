@@ -52,6 +52,12 @@ function taskError(error: unknown, hints: TaskHints): unknown {
   if (error.code === errno.ETIMEDOUT) {
     return new WeftError('TIMEOUT', error.text, { hint: hints.tooLong, cause: error });
   }
+  if (error.operation === 'task' && error.code === errno.EAGAIN) {
+    return new WeftError('UNSUPPORTED', `a thread could not be made: ${error.text}`, {
+      hint: 'Ask for fewer (--grid), or raise the limit on processes (ulimit -u).',
+      cause: error,
+    });
+  }
   if (error.code === errno.EINVAL) {
     return new WeftError('BAD_USAGE', error.text, { hint: hints.impossible, cause: error });
   }

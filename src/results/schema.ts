@@ -62,6 +62,8 @@ export const breakdownSchema = z.object({
   requests: count,
   /** How well the producer's clock is known on ours; 0 where they are one. Stages between them are ± this. */
   clockUncertaintyNanoseconds: z.number().nonnegative(),
+  /** Samples that came out below 0 by that uncertainty and count as 0. */
+  negativeSamples: count.optional(),
 });
 
 export const rowSchema = z.object({

@@ -22,6 +22,8 @@ export interface ChosenFabric {
   readonly unplugged: readonly Unplugged[];
   /** NICs near the GPUs that are not used, and why, in words. */
   readonly leftOut: readonly string[];
+  /** Why every NIC is used although some ranks have NICs near their GPUs. */
+  readonly notByGpu?: string;
 }
 
 export interface Unplugged {
@@ -33,6 +35,7 @@ interface NicChoice {
   readonly nics?: readonly string[];
   readonly unplugged?: readonly Unplugged[];
   readonly leftOut?: readonly string[];
+  readonly notByGpu?: string;
 }
 
 const rdma = ['efa', 'verbs'];
@@ -72,6 +75,7 @@ export async function chooseFabric(
     options: { provider, ...channels, ...(chosen.nics && { nics: chosen.nics }) },
     unplugged: chosen.unplugged ?? [],
     leftOut: chosen.leftOut ?? [],
+    ...(chosen.notByGpu && { notByGpu: chosen.notByGpu }),
   };
 }
 
@@ -89,7 +93,7 @@ async function nicsNearGpu(
     offered: offeredNics(provider),
   });
   const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
-  return agreeOnGpuRails(everyones, world) ?? {};
+  return agreeOnGpuRails(everyones, world);
 }
 
 /** Ranks of this host, in the order of their numbers there. */

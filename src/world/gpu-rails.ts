@@ -20,15 +20,15 @@ export function reportGpuRails(
 }
 
 /**
- * Rail k of every rank meets rail k of every other, so all use as many as the rank with fewest has. Undefined when some
- * rank has none: then NICs are not chosen by GPU.
+ * Rail k of every rank meets rail k of every other, so all use as many as the rank with fewest has. Without `nics` when
+ * some rank has none: then NICs are not chosen by GPU, and where others have some, `notByGpu` says why.
  */
 export function agreeOnGpuRails(
   reports: readonly GpuRailReport[],
   { rank, hosts }: { readonly rank: number; readonly hosts: readonly string[] },
-): { nics: string[]; leftOut: string[] } | undefined {
+): { nics?: string[]; leftOut?: string[]; notByGpu?: string } {
   const count = Math.min(...reports.map(({ nics }) => nics.length));
-  if (count === 0) return undefined;
+  if (count === 0) return lackOf(reports, hosts);
   const leftOut = reports.flatMap(({ nics, skipped }, one) => [
     ...skipped.map((text) => `${hosts[one]}: ${text}`),
     ...nics
@@ -36,4 +36,13 @@ export function agreeOnGpuRails(
       .map((nic) => `${hosts[one]}: ${nic}: another rank has only ${count} NICs near its GPU`),
   ]);
   return { nics: reports[rank]!.nics.slice(0, count), leftOut: [...new Set(leftOut)] };
+}
+
+function lackOf(
+  reports: readonly GpuRailReport[],
+  hosts: readonly string[],
+): { notByGpu?: string } {
+  if (reports.every(({ nics }) => nics.length === 0)) return {};
+  const lacking = reports.findIndex(({ nics }) => nics.length === 0);
+  return { notByGpu: `rank ${lacking} on ${hosts[lacking]} has none near a GPU` };
 }

@@ -197,6 +197,23 @@ describe('weft ipc', () => {
     expect(rowsOf(stdout)[0].reason).toContain('byte 4242');
   });
 
+  test('ends when the rank that owns the memory is killed in the middle of a write', async () => {
+    const started = desk.start(
+      'ipc --producer cpu --columns Kernel --grid 1 -b 1M -e 1M --budget-ms 600000',
+    );
+    let ranks: number[] = [];
+    while (ranks.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      ranks = started.pid === undefined ? [] : childrenOf(started.pid);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    process.kill(ranks[1]!, 'SIGKILL');
+    const { exitCode, stderr } = await started;
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/rank 1/);
+    expect(ranks.filter(isAlive)).toEqual([]);
+  });
+
   test.each(['-b 1000 -e 1000', '--grid 70000', '--ranks 1'])(
     '%s is bad usage',
     async (options) => {

@@ -1,4 +1,6 @@
 // DMA columns, from the command line down to libfabric, on a stand-in for CUDA's driver.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Desk } from '../bench/weft.js';
 import { describeDmaColumns, rowsOf } from './dma-suite.js';
@@ -52,8 +54,15 @@ describe('trouble with the GPU', () => {
 
   test('ranks take GPUs in turn', async () => {
     using desk = new Desk();
-    const two = { ...env, STAND_IN_GPUS: '2' };
+    const log = join(desk.folder, 'driver.log');
+    const two = { ...env, STAND_IN_GPUS: '2', STAND_IN_LOG: log };
     const rows = await rowsOf(desk, `${line} --ranks 3 --columns SingleDMA`, two);
     expect(rows[0]).toMatchObject({ outcome: 'passed', labels: { memory: 'staged' } });
+    const retained = readFileSync(log, 'utf8').match(/^\d cuDevicePrimaryCtxRetain \d$/gm);
+    expect([...new Set(retained)].sort()).toEqual([
+      '0 cuDevicePrimaryCtxRetain 0',
+      '1 cuDevicePrimaryCtxRetain 1',
+      '2 cuDevicePrimaryCtxRetain 0',
+    ]);
   });
 });

@@ -74,6 +74,6 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
     using desk = new Desk();
     const { stderr, exitCode } = await desk.weft(`write ${one} --columns SingleDMA --gpu 99`, env);
     expect(exitCode).toBeGreaterThan(0);
-    expect(stderr).toMatch(/no GPU 99|unknown option/);
+    expect(stderr).toMatch(/no GPU 99/);
   });
 }

@@ -1,7 +1,12 @@
 // Everything above CUDA's driver, on a stand-in for it that runs the kernels on the CPU.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openFabric } from '../../src/fabric/fabric.js';
+import { isOffered } from '../../src/fabric/providers.js';
 import { openGpu } from '../../src/gpu/gpu.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
 import { describeGpu } from './device-suite.js';
@@ -13,12 +18,49 @@ describe('on a stand-in for a GPU', () => {
   describeGpu(openGpu);
 });
 
-test('bench:gpu runs to its verdict', () => {
+test('copies of registered GPU memory are over only when the bytes are in place', async ({
+  skip,
+}) => {
+  // The one provider that registers what CUDA does not know as GPU memory.
+  if (!isOffered('sockets')) skip('this libfabric has no provider sockets');
+  const folder = mkdtempSync(join(tmpdir(), 'weft-driver-log-'));
+  const log = join(folder, 'log');
+  const syncMemops = /^- cuPointerSetAttribute 6$/gm;
+  try {
+    await using fabric = await openFabric({ provider: 'sockets', channels: 2 });
+    process.env.STAND_IN_LOG = log;
+    fabric.allocateDevice(1000, openGpu(), 'hmem').close();
+    expect(readFileSync(log, 'utf8').match(syncMemops)).toHaveLength(1);
+    fabric.allocateDevice(1000, openGpu(), 'hmem').close();
+    expect(readFileSync(log, 'utf8').match(syncMemops)).toHaveLength(2);
+  } finally {
+    delete process.env.STAND_IN_LOG;
+    rmSync(folder, { recursive: true });
+  }
+});
+
+describe('bench:gpu', () => {
   const program = fileURLToPath(new URL('../../baselines/bench-gpu.mjs', import.meta.url));
   const small = ['--mib', '4', '--copy-mib', '2', '--rounds', '1', '--repeats', '1'];
-  const said = execFileSync(process.execPath, [program, ...small], { encoding: 'utf8' });
-  expect(said).toMatch(/^fill .* of memset .* met$/m);
-  expect(said).toMatch(/^verify .* of the best read .* met$/m);
+  const judged = (slow: string) => {
+    const env = { ...process.env, STAND_IN_SLOW: slow };
+    return spawnSync(process.execPath, [program, ...small], { encoding: 'utf8', env });
+  };
+
+  test('passes where fill and verify are as fast as memory', () => {
+    const { status, stdout } = judged('');
+    expect(stdout).toMatch(/^fill .* of memset .* met$/m);
+    expect(stdout).toMatch(/^verify .* of the best read .* met$/m);
+    expect(status).toBe(0);
+  });
+
+  test.each(['fill', 'verify'])('fails where %s takes twice that', (work) => {
+    const { status, stdout } = judged(`weft_${work}`);
+    expect(stdout.match(/^(fill|verify) .* MISSED$/gm)).toEqual([
+      expect.stringMatching(`^${work} +50.0 %`),
+    ]);
+    expect(status).toBe(1);
+  });
 });
 
 describe('a GPU that fails', () => {

@@ -3,6 +3,7 @@ import { formatCsv } from '../../src/results/formats/csv.js';
 import { formatRun, formats } from '../../src/results/formats/format-run.js';
 import { formatJson } from '../../src/results/formats/json.js';
 import { formatMarkdown } from '../../src/results/formats/markdown.js';
+import { notesOf } from '../../src/results/formats/notes.js';
 import { wrap } from '../../src/results/formats/text.js';
 import { skippedRow } from '../../src/results/rows.js';
 import { runOf, sampleRow, writeRun } from './fixtures.js';
@@ -71,6 +72,29 @@ describe.each(formats)('%s', (format) => {
   test('shows a measured column', () => {
     const text = formatRun(runOf([sampleRow({ column: 'SinglePin', bytes: 64, us: 5 })]), format);
     expect(text).toContain('SinglePin');
+  });
+});
+
+describe('notes', () => {
+  const texts = (...run: Parameters<typeof runOf>) =>
+    notesOf(runOf(...run)).map(({ text }) => text);
+  const row = sampleRow({ column: 'OneWay', bytes: 16, us: 5 });
+
+  test('tell of samples that two clocks made negative', () => {
+    const breakdown = { stages: [], requests: 9, clockUncertaintyNanoseconds: 640.4 };
+    const told = (negative: object) =>
+      texts([{ ...row, breakdown: { ...breakdown, ...negative } }]);
+    expect(told({ negativeSamples: 2 })).toContain(
+      `OneWay: 2 of ${row.samples.length} samples came out below 0 and count as 0 (clocks ± 640 ns)`,
+    );
+    expect(told({}).join()).not.toContain('below 0');
+  });
+
+  test('tell why NICs were not chosen by GPU', () => {
+    const settings = { nicsNotByGpu: 'rank 1 on b has none near a GPU' };
+    expect(texts([row], { settings })).toContain(
+      'NICs not chosen by GPU, every one is used: rank 1 on b has none near a GPU',
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listNics } from '../../src/fabric/nics.js';
 import { assignNics } from '../../src/topology/nearest.js';
+import { slowestLinkGbps } from '../../src/topology/slowest-link.js';
 import { readSysfs } from '../../src/topology/sysfs.js';
 
 let sysfs: string;
@@ -112,6 +113,21 @@ describe('sysfs', () => {
       ['0000:00:02.0', undefined],
       ['0000:01:00.0', 252.062],
     ]);
+  });
+
+  test('between GPUs the slowest of their links counts, where all are known', () => {
+    const gpu = (address: string, speed: string) =>
+      plug(`pci0000:00/${address}`, {
+        type: '0302 10de:2330',
+        files: { max_link_speed: speed, current_link_width: '16' },
+      });
+    gpu('0000:00:01.0', '32.0 GT/s PCIe');
+    gpu('0000:00:02.0', '16.0 GT/s PCIe');
+    gpu('0000:00:03.0', 'Unknown');
+    const slowest = (...addresses: string[]) => slowestLinkGbps(read(), addresses);
+    expect(slowest('0000:00:01.0', '00:02.0')).toBe(252.062);
+    expect(slowest('0000:00:01.0', '0000:00:03.0')).toBeUndefined();
+    expect(slowest('0000:00:01.0', '0000:00:09.0')).toBeUndefined();
   });
 
   test('host bridges may lie below something else, also below a device', () => {

@@ -50,7 +50,7 @@ describe('rails near GPUs', () => {
   test('rail k of a GPU on one host meets rail k of the same GPU on the other', () => {
     const reports = [report(0), report(5), report(0), report(5)];
     const hosts = ['a', 'a', 'b', 'b'];
-    const nics = hosts.map((_, rank) => agreeOnGpuRails(reports, { rank, hosts })?.nics);
+    const nics = hosts.map((_, rank) => agreeOnGpuRails(reports, { rank, hosts }).nics);
     expect(nics[0]).toEqual(nics[2]);
     expect(nics[1]).toEqual(['rdmap20', 'rdmap21', 'rdmap22', 'rdmap23']);
     expect(nics[1]).toEqual(nics[3]);
@@ -71,7 +71,11 @@ describe('rails near GPUs', () => {
 
   test('where a rank has no GPU, NICs are not chosen by GPU', () => {
     const none = { nics: [], skipped: [] };
-    expect(agreeOnGpuRails([report(0), none], { rank: 0, hosts: ['a', 'b'] })).toBeUndefined();
+    const hosts = ['a', 'b'];
+    expect(agreeOnGpuRails([none, none], { rank: 0, hosts })).toEqual({});
+    expect(agreeOnGpuRails([report(0), none], { rank: 0, hosts })).toEqual({
+      notByGpu: 'rank 1 on b has none near a GPU',
+    });
   });
 });
 

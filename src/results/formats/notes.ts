@@ -49,6 +49,7 @@ export function notesOf(run: Run): Note[] {
     ...producers(run),
     ...paths(run),
     ...breakdowns(run),
+    ...negativeSamples(run),
     verified(run),
     ...ending(run),
   ];
@@ -116,7 +117,10 @@ function smallWindow({ settings }: Run): Note[] {
 }
 
 function leftOutNics({ settings }: Run): Note[] {
-  const { nicsLeftOut } = settings;
+  const { nicsLeftOut, nicsNotByGpu } = settings;
+  if (nicsNotByGpu !== undefined) {
+    return [{ kind: 'doubt', text: `NICs not chosen by GPU, every one is used: ${nicsNotByGpu}` }];
+  }
   if (!Array.isArray(nicsLeftOut)) return [];
   return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC left out: ${text}` }));
 }
@@ -190,6 +194,17 @@ function breakdowns(run: Run): Note[] {
       const clocks = doubt > 0 ? ` (clocks ± ${us(doubt)} us)` : '';
       return { kind: 'plain', text: `${column}${sizeOf(row)}: ${parts}${clocks}` };
     });
+  });
+}
+
+function negativeSamples(run: Run): Note[] {
+  return run.rows.flatMap(({ column, breakdown, samples }): Note[] => {
+    const { negativeSamples: count, clockUncertaintyNanoseconds } = breakdown ?? {};
+    if (!count) return [];
+    const text =
+      `${column}: ${count} of ${samples.length} samples came out below 0 and count as 0 ` +
+      `(clocks ± ${clockUncertaintyNanoseconds!.toFixed(0)} ns)`;
+    return [{ kind: 'doubt', text }];
   });
 }
 
