@@ -3,13 +3,12 @@
 // CPU seconds of the server per row. Exits with 1 where either is missed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { figuresOf, oneToEachBytes } from '../dist/measure/figures.js';
 import { measuredRow } from '../dist/results/rows.js';
-import { RunFile } from '../dist/results/run-file.js';
 
 const bin = resolve(import.meta.dirname, '../bin/weft');
 const folder = mkdtempSync(join(tmpdir(), 'weft-bench-live-'));
@@ -42,10 +41,13 @@ function row(index) {
 
 function fill() {
   const rows = Array.from({ length: rowsPerRun }, (_, i) => row(i));
+  const footer = { endedAt: new Date().toISOString(), outcome: 'passed', errors: [] };
+  const body = [...rows.map((each) => ({ line: 'row', ...each })), { line: 'footer', ...footer }];
+  const text = body.map((line) => `${JSON.stringify(line)}\n`).join('');
   for (let i = 0; i < runs; i++) {
-    const file = new RunFile(header(i), { folder });
-    for (const each of rows) file.append(each);
-    file.finish({ endedAt: new Date().toISOString(), outcome: 'passed', errors: [] });
+    const first = { line: 'header', ...header(i) };
+    // In one piece: a run file that grows is flushed to disk row by row.
+    writeFileSync(join(folder, `${first.id}.jsonl`), `${JSON.stringify(first)}\n${text}`);
   }
 }
 
