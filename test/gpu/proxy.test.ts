@@ -9,7 +9,7 @@ const reason = 'reason' in availability ? availability.reason.message : undefine
 const why = reason === undefined ? '' : ` (skipped: ${reason})`;
 
 describe.skipIf(reason !== undefined).each(['shm', 'tcp'])(
-  `weft proxy from a kernel over %s${why}`,
+  `weft proxy with kernels on a GPU over %s${why}`,
   (provider) => {
     const line = `proxy --provider ${provider} --format json --budget-ms 50`;
 

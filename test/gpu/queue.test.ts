@@ -31,7 +31,7 @@ const push = (job: Partial<NativeQueueJob>) => {
   return runQueue({ ...full, batch: full.grid * full.block * full.each });
 };
 
-describe.skipIf(reason !== undefined)(`the queue from a GPU${why}`, () => {
+describe.skipIf(reason !== undefined)(`the queue on a GPU${why}`, () => {
   test.each([
     ['one thread', { each: 20_000 }],
     ['one warp', { block: 32, each: 2000 }],
