@@ -44,6 +44,10 @@ const asciiInk: Ink = {
   bar: '#',
 };
 
+/** Whole up to a million, then rounded, so that a line keeps its width. */
+const chunksText = (chunks: number): string =>
+  chunks < 1e6 ? plural(chunks, 'chunk') : `${Math.round(chunks / 1e6)}M chunks`;
+
 /** Who sends what to whom on which channel, and the best time that allows; lines of at most 80 columns. */
 export function explain(options: ExplainOptions): string {
   const { traffic, strategy, links, unicode = true } = options;
@@ -132,10 +136,10 @@ function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
     `${ink.line} ch${range(pieces.map((piece) => piece.channel))}`,
     `${ink.line}${ink.arrow} rank ${block.target} `,
   ];
-  if (options.traffic.sequential) return [...wire, plural(chunks, 'chunk')];
+  if (options.traffic.sequential) return [...wire, chunksText(chunks)];
   const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
   const place = `at +${formatBytesRounded(block.targetOffset)} `;
-  return [...wire, slots, place, plural(chunks, 'chunk')];
+  return [...wire, slots, place, chunksText(chunks)];
 }
 
 /** For each channel, the rank that sends most over it and the rank that receives most. */

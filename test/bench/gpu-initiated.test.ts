@@ -146,6 +146,7 @@ describe.each(['shm', 'tcp'])('weft proxy over %s', (provider) => {
       ranks = started.pid === undefined ? [] : childrenOf(started.pid);
     }
     await new Promise((resolve) => setTimeout(resolve, 1500));
+    ranks = childrenOf(started.pid!);
     process.kill(ranks[1]!, 'SIGKILL');
     const { exitCode, stderr } = await started;
     expect(exitCode).toBe(1);
@@ -199,7 +200,7 @@ describe('weft ipc', () => {
 
   test('ends when the rank that owns the memory is killed in the middle of a write', async () => {
     const started = desk.start(
-      'ipc --producer cpu --columns Kernel --grid 1 -b 1M -e 1M --budget-ms 600000',
+      'ipc --producer cpu --columns Kernel --grid 1 -b 256M -e 256M -n 5000',
     );
     let ranks: number[] = [];
     while (ranks.length < 2) {
@@ -207,6 +208,7 @@ describe('weft ipc', () => {
       ranks = started.pid === undefined ? [] : childrenOf(started.pid);
     }
     await new Promise((resolve) => setTimeout(resolve, 1500));
+    ranks = childrenOf(started.pid!);
     process.kill(ranks[1]!, 'SIGKILL');
     const { exitCode, stderr } = await started;
     expect(exitCode).toBe(1);

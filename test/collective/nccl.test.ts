@@ -58,7 +58,7 @@ function suite(envOf: () => Record<string, string>, skipped: string | undefined)
   });
 }
 
-describe('NCCL', () => suite(() => ({}), reason));
+describe('NCCL on a GPU', () => suite(() => ({}), reason));
 
 describe('NCCL’s stand-in', () => {
   let folder: string;
