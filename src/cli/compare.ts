@@ -41,7 +41,7 @@ export function addCompareCommand(program: Command): void {
     )
     .option(
       '--drift <percent>',
-      'what runs of this machine differ by at another time (default: 200, with 5 repeats 50; in turns none)',
+      'what runs of this machine differ by at another time (default: 900, with 5 repeats 50; in turns none)',
       percent,
     )
     .option('--all', 'show the rows that are the same, too', false)

@@ -21,7 +21,7 @@ const rows = rowsOf(1);
 async function furnished(): Promise<PageDesk> {
   const desk = await PageDesk.open();
   desk.finished('one', rows, { startedAt: '2026-01-02T00:00:00.000Z' });
-  desk.finished('two', rowsOf(4), { startedAt: '2026-01-01T00:00:00.000Z' });
+  desk.finished('two', rowsOf(12), { startedAt: '2026-01-01T00:00:00.000Z' });
   desk.begin('three', { benchmark: 'all2all' }).append(row(64));
   writeFileSync(join(desk.folder, 'broken.jsonl'), 'not a run\n');
   return desk;
