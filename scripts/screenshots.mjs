@@ -53,7 +53,6 @@ function pictures() {
   return [
     () => page('report.png', 'write.jsonl', { width: 1100, height: 860, theme: 'light' }),
     () => page('report-dark.png', 'pairs.jsonl', { width: 1100, height: 860, theme: 'dark' }),
-    () => chart('bandwidth.png', 'write.jsonl', 'bandwidth'),
     () => chart('all2all.png', 'all2all.jsonl', 'bandwidth'),
   ];
 }

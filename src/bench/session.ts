@@ -54,13 +54,14 @@ export async function openSession(
   const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
   const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
   const wanted = { ...options, ...(direct && { deviceMemory: true }) };
-  const { fabric, left } = await openReaching(world, wanted, settings.timeoutMs, report);
+  const how = { timeoutMs: settings.timeoutMs, report, asked: settings.nics !== undefined };
+  const { fabric, left, unopened } = await openReaching(world, wanted, how);
   try {
     const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
     const found = {
       devices,
       gaps: [...loose, ...left],
-      leftOutNics: leftOut,
+      leftOutNics: [...leftOut, ...unopened],
       ...(notByGpu && { nicsNotByGpu: notByGpu }),
     };
     return sessionOn(world, fabric, settings, found);
