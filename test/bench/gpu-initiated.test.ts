@@ -12,6 +12,22 @@ afterEach(() => desk[Symbol.dispose]());
 // biome-ignore lint/suspicious/noExplicitAny: rows are looked at as a user's script would
 const rowsOf = (stdout: string): any[] => JSON.parse(stdout).rows;
 
+/** Kills rank 1 of a job in its middle: the job must end, name it, and leave nobody behind. */
+async function endsWithoutRank1(started: ReturnType<Desk['start']>): Promise<void> {
+  let ranks: number[] = [];
+  while (ranks.length < 2) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    ranks = started.pid === undefined ? [] : childrenOf(started.pid);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  ranks = childrenOf(started.pid!);
+  process.kill(ranks[1]!, 'SIGKILL');
+  const { exitCode, stderr } = await started;
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/rank 1/);
+  expect(ranks.filter(isAlive)).toEqual([]);
+}
+
 describe('weft queue', () => {
   const line = 'queue --producer cpu --budget-ms 20 --format json';
 
@@ -140,18 +156,7 @@ describe.each(['shm', 'tcp'])('weft proxy over %s', (provider) => {
     const started = desk.start(
       `proxy --provider ${provider} --producer cpu -b 64K -e 64K --budget-ms 20000 --columns SingleNBI`,
     );
-    let ranks: number[] = [];
-    while (ranks.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      ranks = started.pid === undefined ? [] : childrenOf(started.pid);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    ranks = childrenOf(started.pid!);
-    process.kill(ranks[1]!, 'SIGKILL');
-    const { exitCode, stderr } = await started;
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/rank 1/);
-    expect(ranks.filter(isAlive)).toEqual([]);
+    await endsWithoutRank1(started);
   });
 });
 
@@ -202,18 +207,7 @@ describe('weft ipc', () => {
     const started = desk.start(
       'ipc --producer cpu --columns Kernel --grid 1 -b 256M -e 256M -n 5000',
     );
-    let ranks: number[] = [];
-    while (ranks.length < 2) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      ranks = started.pid === undefined ? [] : childrenOf(started.pid);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    ranks = childrenOf(started.pid!);
-    process.kill(ranks[1]!, 'SIGKILL');
-    const { exitCode, stderr } = await started;
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/rank 1/);
-    expect(ranks.filter(isAlive)).toEqual([]);
+    await endsWithoutRank1(started);
   });
 
   test.each(['-b 1000 -e 1000', '--grid 70000', '--ranks 1'])(
