@@ -1,5 +1,7 @@
 #include "proxy-executor.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 #include "clock.h"
@@ -91,6 +93,8 @@ void ProxyExecutor::serve(ProxyProducers& producers, uint64_t total) {
     }
     if (!unposted_.empty()) notePosted();
     poll();
+    // With as many ranks as cores, the one that was woken waits for this thread's.
+    if (proxy_->woke()) sched_yield();
   }
 }
 

@@ -61,7 +61,9 @@ void Proxy::delivered(uint32_t transfer) {
   uint64_t count = ++counts_[producer];
   word.store(count, std::memory_order_seq_cst);
   uint64_t wanted = std::atomic_ref(words_[producer].wanted).load(std::memory_order_seq_cst);
-  if (wanted != 0 && count >= wanted) word.notify_all();
+  if (wanted == 0 || count < wanted) return;
+  word.notify_all();
+  woke_ = true;
 }
 
 void Proxy::end() {

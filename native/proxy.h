@@ -1,7 +1,7 @@
 #pragma once
 // The heart of the proxy: takes requests from the queue, has a Poster carry them out, and tells producers how many of
 // theirs were delivered. One thread; knows nothing of libfabric.
-#include <functional>
+#include <utility>
 #include <vector>
 
 #include "proxy-request.h"
@@ -40,6 +40,8 @@ class Proxy {
   void delivered(uint32_t transfer);
   uint64_t deliveredCount() const { return deliveredCount_; }
   uint64_t takenCount() const { return takenCount_; }
+  /// Whether a sleeping producer has been woken since the last call.
+  bool woke() { return std::exchange(woke_, false); }
   /// For good: producers that push or wait are let go.
   void end();
 
@@ -52,7 +54,7 @@ class Proxy {
   std::vector<uint32_t> askedBy_;  // by transfer; kNobody when it is not under way
   std::vector<uint32_t> newest_;   // by transfer, an index into times_
   std::vector<RequestTimes> times_;
-  bool traced_ = false;
+  bool traced_ = false, woke_ = false;
   uint64_t takenCount_ = 0, deliveredCount_ = 0;
 };
 

@@ -34,8 +34,8 @@ export interface ProxyGroup {
 }
 
 /** So often do the modes take turns, so that whatever drifts drifts under all of them. */
-const rounds = 5;
-const tracedIterations = 50;
+const mostRounds = 15;
+const mostTraced = 50;
 
 /** Every rank calls it; rows come on rank 0. */
 export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
@@ -43,12 +43,12 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
   const { world } = session;
   const plan = planOf(group);
   const asking = askingOf(group);
-  const samples = new Map<Mode, number[]>(columns.map(({ mode }) => [mode, []]));
+  const rounds = new Map<Mode, number[][]>(columns.map(({ mode }) => [mode, []]));
   const found = new Map<Mode, Checked[]>(columns.map(({ mode }) => [mode, []]));
   await checkAll(group, plan, asking, found);
   const count = await calibrate(engine, world, plan, settings, 1);
-  await timeAll(group, plan, asking, count, samples);
-  const breakdowns = await traceAll(group, plan, asking);
+  await timeAll(group, plan, asking, count, rounds);
+  const breakdowns = await traceAll(group, plan, asking, count);
   await checkAll(group, plan, asking, found);
   const everyones = await world.gather('checked', [...found.values()]);
   if (!everyones) return [];
@@ -58,10 +58,10 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
         ...group,
         column,
         mode,
-        samples: samples.get(mode)!,
+        rounds: rounds.get(mode)!,
         batch: count.batch,
         checked: everyones.flatMap((ofRank) => ofRank[index]!),
-        baseline: samples.get('baseline'),
+        baseline: rounds.get('baseline'),
         breakdown: breakdowns.get(mode),
         labels: {
           memory: engine.memory,
@@ -118,25 +118,37 @@ async function timeAll(
   plan: Plan,
   asking: Asking,
   { iterations, batch, expectedMs }: Count,
-  samples: ReadonlyMap<Mode, number[]>,
+  rounds: ReadonlyMap<Mode, number[][]>,
 ): Promise<void> {
-  const perRound = Math.max(1, Math.round(iterations / batch / rounds));
-  const part: Count = { iterations: perRound * batch, batch, expectedMs: expectedMs / rounds };
   const warm: Count = { iterations: warmup, batch: 1, expectedMs: 0 };
-  for (const mode of warmup > 0 ? samples.keys() : []) {
+  for (const mode of warmup > 0 ? rounds.keys() : []) {
     await runMode(engine, plan, mode, warm, asking);
   }
-  for (let round = 0; round < rounds; round++) {
-    for (const [mode, kept] of samples) {
+  const samples = iterations / batch;
+  for (const share of sharesOf(samples, Math.min(samples, mostRounds))) {
+    const part = { iterations: share * batch, batch, expectedMs: (expectedMs * share) / samples };
+    for (const [mode, kept] of rounds) {
       const run = await runMode(engine, plan, mode, part, asking);
-      kept.push(...[...run.samples].map(Math.round));
+      kept.push([...run.samples].map(Math.round));
     }
   }
 }
 
-async function traceAll({ engine, columns }: ProxyGroup, plan: Plan, asking: Asking) {
+/** A whole number in as many parts, as even as they can be. */
+function sharesOf(total: number, parts: number): number[] {
+  const upTo = (part: number) => Math.floor((total * part) / parts);
+  return Array.from({ length: parts }, (_, part) => upTo(part + 1) - upTo(part));
+}
+
+async function traceAll(
+  { engine, columns }: ProxyGroup,
+  plan: Plan,
+  asking: Asking,
+  timed: Count,
+): Promise<Map<Mode, Breakdown>> {
   const found = new Map<Mode, Breakdown>();
-  const count: Count = { iterations: tracedIterations, batch: 1, expectedMs: 0 };
+  const iterations = Math.min(mostTraced, timed.iterations);
+  const count: Count = { iterations, batch: 1, expectedMs: timed.expectedMs };
   for (const { mode } of columns) {
     if (mode === 'baseline') continue;
     const traced = await runMode(engine, plan, mode, count, asking, { trace: true });

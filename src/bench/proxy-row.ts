@@ -1,3 +1,4 @@
+import { median } from 'simple-statistics';
 import { figuresOf, isTooGood, oneToEachBytes } from '../measure/figures.js';
 import { summarize } from '../measure/statistics.js';
 import { allowedLineRateGbps, boundOfTraffic } from '../plan/bound.js';
@@ -17,17 +18,19 @@ export interface ProxyRowParts {
   readonly bytes: number;
   readonly requests: number;
   readonly traffic: Traffic;
-  readonly samples: number[];
+  /** Samples, by the rounds in which the modes took turns. */
+  readonly rounds: readonly (readonly number[])[];
   readonly batch: number;
   readonly checked: readonly Checked[];
-  /** Samples of the same writes, initiated by the CPU in the same turns. */
-  readonly baseline: number[] | undefined;
+  /** The same of the same writes, initiated by the CPU. */
+  readonly baseline: readonly (readonly number[])[] | undefined;
   readonly breakdown: Breakdown | undefined;
   readonly labels: Labels;
 }
 
 export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
-  const { strategy, mode, bytes, samples, batch, baseline, breakdown } = parts;
+  const { strategy, mode, bytes, rounds, batch, baseline, breakdown } = parts;
+  const samples = rounds.flat();
   const meanNanoseconds = summarize(samples, batch).mean;
   const figures = figuresOf({
     bytes: oneToEachBytes(bytes, parts.requests),
@@ -48,12 +51,19 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
     labels: parts.labels,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     ...(failure !== undefined && { failure }),
-    ...(compared && { lossPercent: lossPercent(baseline, samples) }),
+    ...(compared && { lossPercent: lossPercent(baseline, rounds) }),
     ...(breakdown && { breakdown }),
   });
 }
 
-/** By medians, which one slow iteration does not move: of the baseline's rate, how much is lost. */
-function lossPercent(baseline: readonly number[], samples: readonly number[]): number {
-  return 100 * (1 - summarize(baseline).p50 / summarize(samples).p50);
+/**
+ * Of the baseline's rate, how much is lost: the median of what each round says. A connection that turns slow in the
+ * middle of a run, as those over TCP do, thus counts against both or, in one round, for little.
+ */
+function lossPercent(
+  baseline: readonly (readonly number[])[],
+  rounds: readonly (readonly number[])[],
+): number {
+  const kept = rounds.map((round, index) => median([...baseline[index]!]) / median([...round]));
+  return 100 * (1 - median(kept));
 }
