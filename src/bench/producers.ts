@@ -10,6 +10,8 @@ export interface Producers {
   readonly kind: 'gpu' | 'cpu';
   /** Of this rank. Absent for CPU threads. */
   readonly gpu?: number;
+  /** Rank 0's GPU is another rank's, too. */
+  readonly shared: boolean;
 }
 
 const kinds = ['auto', 'cpu', 'gpu'] as const;
@@ -74,7 +76,7 @@ export async function chooseProducers(
   const counts = await world.allgather('gpus', there.gpus.length);
   const without = counts.indexOf(0);
   if (without >= 0) {
-    if (asked !== 'gpu') return { kind: 'cpu' };
+    if (asked !== 'gpu') return { kind: 'cpu', shared: false };
     throw new WeftError('NO_GPU', `rank ${without} has no GPU`, {
       hint: 'Use --producer cpu, or leave it out, for CPU threads in their place.',
       cause: 'reason' in there ? there.reason : undefined,
@@ -82,7 +84,9 @@ export async function chooseProducers(
   }
   const gpu = gpuNumberOf(world.localRank, there.gpus.length, gpus) ?? 0;
   openGpu(gpu);
-  return { kind: 'gpu', gpu };
+  const place = `${world.members[world.rank]!.bootId} ${there.gpus[gpu]!.pci}`;
+  const [first, ...others] = await world.allgather('GPU', place);
+  return { kind: 'gpu', gpu, shared: others.includes(first!) };
 }
 
 /** More threads of ours on this host than it has cores. */

@@ -9,10 +9,10 @@ import type { Breakdown, Row } from '../results/schema.js';
 import type { Producers } from './producers.js';
 import { type Asking, breakdownOf, type Mode, runMode } from './proxy-modes.js';
 import { proxyRow } from './proxy-row.js';
+import { type Timed, timeModes } from './proxy-turns.js';
 import { verifyMode } from './proxy-verify.js';
 import { pacingFor, type Session } from './session.js';
 import type { Settings } from './settings.js';
-import { type Count, calibrate } from './timing.js';
 import { peersOf } from './turns.js';
 import type { Checked } from './verify.js';
 
@@ -33,22 +33,18 @@ export interface ProxyGroup {
   nextSeed(): number;
 }
 
-/** So often do the modes take turns, so that whatever drifts drifts under all of them. */
-const mostRounds = 15;
 const mostTraced = 50;
 
 /** Every rank calls it; rows come on rank 0. */
 export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
-  const { session, engine, settings, columns } = group;
+  const { session, engine, columns, producers } = group;
   const { world } = session;
   const plan = planOf(group);
   const asking = askingOf(group);
-  const rounds = new Map<Mode, number[][]>(columns.map(({ mode }) => [mode, []]));
   const found = new Map<Mode, Checked[]>(columns.map(({ mode }) => [mode, []]));
   await checkAll(group, plan, asking, found);
-  const count = await calibrate(engine, world, plan, settings, 1);
-  await timeAll(group, plan, asking, count, rounds);
-  const breakdowns = await traceAll(group, plan, asking, count);
+  const timed = await timeModes(group, plan, asking);
+  const breakdowns = await traceAll(group, plan, asking, timed);
   await checkAll(group, plan, asking, found);
   const everyones = await world.gather('checked', [...found.values()]);
   if (!everyones) return [];
@@ -58,14 +54,14 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
         ...group,
         column,
         mode,
-        rounds: rounds.get(mode)!,
-        batch: count.batch,
+        timed: timed.get(mode)!,
         checked: everyones.flatMap((ofRank) => ofRank[index]!),
-        baseline: rounds.get('baseline'),
+        baseline: timed.get('baseline'),
         breakdown: breakdowns.get(mode),
         labels: {
           memory: engine.memory,
-          ...(mode !== 'baseline' && { producer: group.producers.kind }),
+          ...(mode !== 'baseline' && { producer: producers.kind }),
+          ...(engine.memory === 'direct' && producers.shared && { path: 'same GPU' as const }),
         },
       },
       session,
@@ -113,47 +109,17 @@ async function checkAll(
   }
 }
 
-async function timeAll(
-  { engine, settings: { warmup } }: ProxyGroup,
-  plan: Plan,
-  asking: Asking,
-  { iterations, batch, expectedMs }: Count,
-  rounds: ReadonlyMap<Mode, number[][]>,
-): Promise<void> {
-  const warm: Count = { iterations: warmup, batch: 1, expectedMs: 0 };
-  for (const mode of warmup > 0 ? rounds.keys() : []) {
-    await runMode(engine, plan, mode, warm, asking);
-  }
-  const samples = iterations / batch;
-  const modes = [...rounds.keys()];
-  for (const share of sharesOf(samples, Math.min(samples, mostRounds))) {
-    const part = { iterations: share * batch, batch, expectedMs: (expectedMs * share) / samples };
-    for (const mode of modes) {
-      const run = await runMode(engine, plan, mode, part, asking);
-      rounds.get(mode)!.push([...run.samples].map(Math.round));
-    }
-    // Nobody always comes after the same one.
-    modes.push(modes.shift()!);
-  }
-}
-
-/** A whole number in as many parts, as even as they can be. */
-function sharesOf(total: number, parts: number): number[] {
-  const upTo = (part: number) => Math.floor((total * part) / parts);
-  return Array.from({ length: parts }, (_, part) => upTo(part + 1) - upTo(part));
-}
-
 async function traceAll(
   { engine, columns }: ProxyGroup,
   plan: Plan,
   asking: Asking,
-  timed: Count,
+  timed: ReadonlyMap<Mode, Timed>,
 ): Promise<Map<Mode, Breakdown>> {
   const found = new Map<Mode, Breakdown>();
-  const iterations = Math.min(mostTraced, timed.iterations);
-  const count: Count = { iterations, batch: 1, expectedMs: timed.expectedMs };
   for (const { mode } of columns) {
     if (mode === 'baseline') continue;
+    const { iterations, expectedMs } = timed.get(mode)!.count;
+    const count = { iterations: Math.min(mostTraced, iterations), expectedMs };
     const traced = await runMode(engine, plan, mode, count, asking, { trace: true });
     if (engine.rank === 0) found.set(mode, breakdownOf(traced));
   }

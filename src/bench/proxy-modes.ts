@@ -1,10 +1,9 @@
-import type { ServingEngine } from '../engine/engine.js';
+import type { RunOptions, ServingEngine } from '../engine/engine.js';
 import { percentilesOf } from '../measure/statistics.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import type { Breakdown } from '../results/schema.js';
 import type { Producers } from './producers.js';
-import type { Count } from './timing.js';
 
 /** Who starts the writes of a column, and when it waits for them. */
 export type Mode = 'baseline' | 'blocking' | 'nbi';
@@ -29,12 +28,12 @@ export async function runMode(
   engine: ServingEngine,
   plan: Plan,
   mode: Mode,
-  count: Count,
+  options: RunOptions,
   asking: Asking,
   extra: { fill?: number; trace?: boolean } = {},
 ): Promise<NativeProxyResult> {
   if (engine.rank !== 0 || mode === 'baseline') {
-    const samples = await engine.run(plan, count);
+    const samples = await engine.run(plan, options);
     return { samples, trace: new Float64Array(), clockUncertainty: 0 };
   }
   const { gpu } = asking.producers;
@@ -49,7 +48,7 @@ export async function runMode(
     trace: extra.trace ?? false,
     transfers: asking.transfers,
   };
-  return engine.serve(plan, { ...count, crowded: asking.crowded }, job);
+  return engine.serve(plan, { ...options, crowded: asking.crowded }, job);
 }
 
 const stageNames = ['push → pop', 'pop → post', 'post → delivered', 'delivered → seen'] as const;

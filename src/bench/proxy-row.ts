@@ -7,6 +7,7 @@ import type { Traffic } from '../plan/traffic.js';
 import { measuredRow } from '../results/rows.js';
 import type { Breakdown, Labels, Row } from '../results/schema.js';
 import type { Mode } from './proxy-modes.js';
+import type { Timed } from './proxy-turns.js';
 import { tooGood } from './row.js';
 import type { Session } from './session.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
@@ -18,19 +19,18 @@ export interface ProxyRowParts {
   readonly bytes: number;
   readonly requests: number;
   readonly traffic: Traffic;
-  /** Samples, by the rounds in which the modes took turns. */
-  readonly rounds: readonly (readonly number[])[];
-  readonly batch: number;
+  readonly timed: Timed;
   readonly checked: readonly Checked[];
   /** The same of the same writes, initiated by the CPU. */
-  readonly baseline: readonly (readonly number[])[] | undefined;
+  readonly baseline: Timed | undefined;
   readonly breakdown: Breakdown | undefined;
   readonly labels: Labels;
 }
 
 export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
-  const { strategy, mode, bytes, rounds, batch, baseline, breakdown } = parts;
-  const samples = rounds.flat();
+  const { strategy, mode, bytes, timed, baseline, breakdown } = parts;
+  const { batch } = timed.count;
+  const samples = timed.rounds.flat();
   const meanNanoseconds = summarize(samples, batch).mean;
   const figures = figuresOf({
     bytes: oneToEachBytes(bytes, parts.requests),
@@ -51,7 +51,7 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
     labels: parts.labels,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     ...(failure !== undefined && { failure }),
-    ...(compared && { lossPercent: lossPercent(baseline, rounds) }),
+    ...(compared && { lossPercent: lossPercent(baseline, timed) }),
     ...(breakdown && { breakdown }),
   });
 }
@@ -60,10 +60,12 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
  * Of the baseline's rate, how much is lost: the median of what each round says. A connection that turns slow in the
  * middle of a run, as those over TCP do, thus counts against both or, in one round, for little.
  */
-function lossPercent(
-  baseline: readonly (readonly number[])[],
-  rounds: readonly (readonly number[])[],
-): number {
-  const kept = rounds.map((round, index) => median([...baseline[index]!]) / median([...round]));
+function lossPercent(baseline: Timed, timed: Timed): number {
+  const usual = mediansOf(baseline);
+  const kept = mediansOf(timed).map((own, round) => usual[round]! / own);
   return 100 * (1 - median(kept));
 }
+
+/** Of an iteration, round by round. */
+const mediansOf = ({ count, rounds }: Timed) =>
+  rounds.map((samples) => median([...samples]) / count.batch);

@@ -21,7 +21,7 @@ const calibrationShare = 0.05;
 
 /** Finds out how many iterations of a warm plan the budget allows. Rank 0 decides for all. */
 export async function calibrate(
-  engine: Engine,
+  engine: Pick<Engine, 'run'>,
   world: World,
   plan: Plan,
   settings: Settings,

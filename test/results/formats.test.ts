@@ -90,6 +90,14 @@ describe('notes', () => {
     expect(told({}).join()).not.toContain('below 0');
   });
 
+  test('tell that a kernel’s waiting and its peers’ copies share a GPU', () => {
+    const labels = { memory: 'direct', producer: 'gpu', path: 'same GPU' } as const;
+    const shared = sampleRow({ column: 'SingleNBI', bytes: 4096, us: 19, labels });
+    expect(texts([shared]).join()).toContain('ranks share a GPU');
+    const apart = { ...shared, labels: { memory: 'direct', producer: 'gpu' } as const };
+    expect(texts([apart]).join()).not.toContain('share');
+  });
+
   test('tell why NICs were not chosen by GPU', () => {
     const settings = { nicsNotByGpu: 'rank 1 on b has none near a GPU' };
     expect(texts([row], { settings })).toContain(

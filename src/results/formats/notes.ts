@@ -175,7 +175,12 @@ const peakFrom: Record<NonNullable<Labels['path']>, string> = {
 function paths(run: Run): Note[] {
   const row = run.rows.find(({ labels }) => labels.path !== undefined);
   if (!row?.labels.path) return [];
-  const { path } = row.labels;
+  const { path, memory } = row.labels;
+  // A kernel that waits holds the GPU until its slice of time is over, and only then does a peer's copy run.
+  if (memory === 'direct') {
+    const text = 'ranks share a GPU: what waits in a kernel there takes turns with their copies';
+    return [{ kind: 'doubt', text }];
+  }
   const peak =
     row.peakGbps === undefined ? '' : `, peak ${row.peakGbps.toFixed(1)} Gbps (${peakFrom[path]})`;
   return [{ kind: 'plain', text: `path: ${path}${peak}` }];
