@@ -8,6 +8,7 @@ import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.j
 import { extentOf } from './chart.js';
 import type { Against } from './comparison.js';
 import { bytesText, nanosecondsText, texts } from './hydrate.js';
+import { shapeOf } from './lines.js';
 import { runNames } from './run-names.js';
 import { againstText, severalFinding } from './several-runs.js';
 
@@ -42,7 +43,7 @@ export function answerOf(runs: readonly Run[], comparisons: readonly Against[] =
     lead: runs.length === 1 ? quickest(only!) : '',
     points:
       runs.length === 1
-        ? [...diagnosed(only!), ...notesOf(only!).map((note) => pointOf(note, only!))]
+        ? [...diagnosed(only!), ...notesFor(only!).map((note) => pointOf(note, only!))]
         : groups.flatMap(({ group, against }) => doubtsOf(group, against)),
   };
 }
@@ -56,7 +57,7 @@ function groupFinding(runs: readonly Run[], against: readonly Against[]): string
 
 function findingOf(run: Run): string {
   const bad = troubleOf(run, run.benchmark);
-  const found = isPairs(run) ? pairsFinding(run) : bestFinding(run);
+  const found = isPairs(run) ? pairsFinding(run) : (proxyFinding(run) ?? bestFinding(run));
   if (found === undefined) return bad ?? `${run.benchmark} measured nothing: ${whyNothing(run)}.`;
   return bad === undefined ? found : `${bad} ${found}`;
 }
@@ -77,14 +78,35 @@ function bestFinding(run: Run): string | undefined {
   const rate = rateOf([run]);
   const best = bestOf(ratedRows(run, rate), rate);
   if (best === undefined) return undefined;
-  if (isCounted([run])) return `${run.benchmark} moved ${rate.text(best)} with ${best.column}.`;
-  return `${run.benchmark} reached ${rate.text(best)} with ${best.column} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
+  const configuration = [best.column, shapeOf(best.labels)].filter(Boolean).join(' ');
+  if (isCounted([run])) return `${run.benchmark} moved ${rate.text(best)} with ${configuration}.`;
+  return `${run.benchmark} reached ${rate.text(best)} with ${configuration} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
 }
 
-function shareOf({ linePercent, ofBoundPercent }: Row): string {
+/** Not who was fastest, but what asking costs. */
+function proxyFinding(run: Run): string | undefined {
+  const keeps = (ending: string): string | undefined => {
+    const kept = passed(run).flatMap(({ column, lossPercent }) =>
+      lossPercent === undefined || !column.endsWith(ending) ? [] : [100 - lossPercent],
+    );
+    if (kept.length === 0) return undefined;
+    const [least, greatest] = extentOf(kept).map(Math.round);
+    return least === greatest ? `${least} %` : `${least} to ${greatest} %`;
+  };
+  const [nbi, blocking] = [keeps('NBI'), keeps('Blocking')];
+  const parts = [
+    ...(nbi === undefined ? [] : [`NBI keeps ${nbi}`]),
+    ...(blocking === undefined ? [] : [`blocking ${nbi === undefined ? 'keeps ' : ''}${blocking}`]),
+  ];
+  if (parts.length === 0) return undefined;
+  return `${run.benchmark}: of the rate that the CPU’s own writes reach, ${parts.join(', ')}.`;
+}
+
+function shareOf({ linePercent, ofBoundPercent, peakGbps }: Row): string {
   if (ofBoundPercent !== null)
     return `, ${percentage(ofBoundPercent)} of what its plan could reach`;
-  return linePercent === null ? '' : `, ${percentage(linePercent)} of the line`;
+  const whole = peakGbps === undefined ? 'the line' : 'its path’s peak';
+  return linePercent === null ? '' : `, ${percentage(linePercent)} of ${whole}`;
 }
 
 function quickest(run: Run): string {
@@ -136,6 +158,9 @@ const diagnosed = ({ diagnosis }: Run): Point[] =>
     text: `${evidence} ${next}`,
   }));
 
+/** A page has charts for details. */
+const notesFor = (run: Run): Note[] => notesOf(run).filter(({ kind }) => kind !== 'detail');
+
 const isVerified = ({ kind, text }: Note): boolean =>
   kind === 'plain' && text.startsWith('verified');
 
@@ -155,7 +180,7 @@ function doubtsOf(runs: readonly Run[], against: readonly Against[]): Point[] {
   const { benchmark } = runs[0]!;
   const names = runNames(runs).map((name) => [benchmark, name].filter(Boolean).join(', '));
   const compared = runs.length > 2 ? against.flatMap((one) => againstText(one) ?? []) : [];
-  const notes = runs.map((run) => notesOf(run));
+  const notes = runs.map(notesFor);
   const verified = notes.every((list) => list.some(isVerified));
   return [
     ...compared.map((text): Point => ({ kind: 'plain', text: `${benchmark}: ${text}` })),

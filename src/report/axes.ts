@@ -54,6 +54,9 @@ export const upright = (axis: AxisOf): object => ({
   splitLine: { ...splitLine, ...(axis.ticks && { customValues: axis.ticks.values }) },
 });
 
+/** As many characters as stand beside each other under a chart. */
+const mostCharacters = 66;
+
 /** One place per name. */
 export const places = (names: readonly string[], name = ''): object => ({
   type: 'category',
@@ -62,7 +65,13 @@ export const places = (names: readonly string[], name = ''): object => ({
   nameLocation: 'middle',
   nameGap: 32,
   nameTextStyle,
-  axisLabel: { ...label, interval: names.length > 16 ? 'auto' : 0, width: 110, overflow: 'break' },
+  axisLabel: {
+    ...label,
+    interval: names.length > 16 ? 'auto' : 0,
+    ...(Math.max(0, ...names.map(({ length }) => length)) * names.length > mostCharacters
+      ? { rotate: 30 }
+      : { width: 110, overflow: 'break' }),
+  },
   axisLine,
   axisTick: { show: false },
 });

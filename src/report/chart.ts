@@ -24,6 +24,7 @@ export const chartKinds = [
   'buffers',
   'buffers-time',
   'proxy',
+  'stages',
   'grid',
   'mops',
   'pairs',

@@ -2,18 +2,12 @@ import { groupBy } from '../measure/group.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Chart, ChartKind, ChartParts } from './chart.js';
 import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
-import {
-  byBuffers,
-  byGrid,
-  byNodes,
-  configurations,
-  messageRates,
-  proxyShare,
-} from './charts/of-benchmarks.js';
+import { byGrid, messageRates, proxyShare, requestStages } from './charts/gpu-initiated.js';
+import { byBuffers, byNodes, configurations } from './charts/of-benchmarks.js';
 import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
 import { peerBars, rankBars } from './charts/parts.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
-import { columnOrder, type Line, linesOf } from './lines.js';
+import { columnOrder, fastestShapes, type Line, linesOf } from './lines.js';
 
 /**
  * Every chart that these runs can fill, in the order a reader wants them. Runs of the same benchmark share charts
@@ -34,11 +28,14 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
 type Drawn = readonly [ChartKind, ChartParts & { id: string }];
 
 function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Drawn[] {
-  const lines = linesOf(runs, order);
-  const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
-    parts === undefined ? [] : [[kind, { ...parts, id: kind }]];
+  const all = linesOf(runs, order);
+  const lines = fastestShapes(all);
   const many = (kind: ChartKind, list: readonly ChartParts[]): Drawn[] =>
     list.map((parts, i) => [kind, { ...parts, id: i === 0 ? kind : `${kind}-${i + 1}` }]);
+  const whole = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
+    many(kind, parts === undefined ? [] : [parts]);
+  const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
+    whole(kind, lines.length < all.length && parts ? ofFastest(parts) : parts);
   return [
     ...one('bandwidth', bandwidthBySize(lines)),
     ...one('latency', timeBySize(lines) ?? configurations(lines, 'time')),
@@ -50,8 +47,9 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     ...one('buffers', byBuffers(lines, 'bandwidth')),
     ...one('buffers-time', byBuffers(lines, 'time')),
     ...one('proxy', proxyShare(lines)),
-    ...one('grid', byGrid(lines)),
-    ...one('mops', messageRates(lines)),
+    ...many('stages', requestStages(lines)),
+    ...whole('grid', byGrid(all)),
+    ...whole('mops', messageRates(all)),
     ...many(
       'pairs',
       runs.flatMap((run) => pairMaps(run, pairBandwidth)),
@@ -70,6 +68,11 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     ...one('distribution', distribution(lines)),
   ];
 }
+
+const ofFastest = (parts: ChartParts): ChartParts => ({
+  ...parts,
+  caption: `${parts.caption} Of each kernel the fastest shape; the chart by grid has all.`,
+});
 
 /** Whether bars beside each other say more than a line over the size. */
 function several(lines: readonly Line[]): boolean {
@@ -113,8 +116,10 @@ function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
 /** Of the channels that configurations may use, as their rows imply. */
 function lineRates(lines: readonly Line[]): number[] {
   const rates = lines.flatMap(({ rows }) =>
-    rows.flatMap(({ gbps, busbwPercent }: Row) =>
-      gbps === null || !busbwPercent ? [] : [Number(((gbps / busbwPercent) * 100).toPrecision(6))],
+    rows.flatMap(({ gbps, busbwPercent, peakGbps }: Row) =>
+      gbps === null || !busbwPercent || peakGbps !== undefined
+        ? []
+        : [Number(((gbps / busbwPercent) * 100).toPrecision(6))],
     ),
   );
   return [...new Set(rates)].sort((a, b) => a - b).slice(0, 3);
@@ -134,13 +139,17 @@ function timeBySize(lines: readonly Line[]): ChartParts | undefined {
   });
 }
 
-const busBandwidth = (lines: readonly Line[]): ChartParts | undefined =>
-  chartBySize(lines, {
-    title: 'BusBW by size',
-    caption: 'Bandwidth over the rate of the channels that a configuration may use.',
+function busBandwidth(lines: readonly Line[]): ChartParts | undefined {
+  const ofPath = lines.some(({ rows }) => rows.some((row) => row.peakGbps !== undefined));
+  return chartBySize(lines, {
+    title: ofPath ? 'Share of the path’s peak by size' : 'BusBW by size',
+    caption: ofPath
+      ? 'Bandwidth over what the path between the two memories can carry, at that size where it was measured.'
+      : 'Bandwidth over the rate of the channels that a configuration may use.',
     sizeName: 'size per peer',
-    measure: percent('BusBW', (row) => row.busbwPercent),
+    measure: percent(ofPath ? 'of the peak' : 'BusBW', (row) => row.busbwPercent),
   });
+}
 
 /** What one rank put on the wire, where that is not the figure itself. */
 function lineShare(lines: readonly Line[]): ChartParts | undefined {

@@ -25,7 +25,7 @@ const topics: readonly { id: string; title: string; kinds: readonly ChartKind[] 
   {
     id: 'configurations',
     title: 'Configurations and scale',
-    kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'grid'],
+    kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'stages', 'grid'],
   },
   { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
   { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },

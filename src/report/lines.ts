@@ -97,6 +97,26 @@ export function shapeOf({ grid, block }: Row['labels']): string {
   return block === undefined ? `grid ${grid}` : `${grid}×${block}`;
 }
 
+/**
+ * Of a sweep over a kernel's shapes, the fastest of each column: lines of all would hide each other. Where a few lines
+ * are all there are, they stay.
+ */
+export function fastestShapes(lines: readonly Line[]): readonly Line[] {
+  const nameOf = ({ rows: [row] }: Line) =>
+    JSON.stringify([row!.column, row!.labels.producer, row!.labels.rail]);
+  const ofRuns = [...groupBy(lines, (line) => line.run).values()];
+  const groups = ofRuns.flatMap((ofRun) => [...groupBy(ofRun, nameOf).values()]);
+  if (lines.length <= fewColumns || groups.length === lines.length) return lines;
+  const bytes = commonBytes(lines);
+  const timeOf = (line: Line) =>
+    (bytes === undefined ? undefined : rowAt(line, bytes)?.nanoseconds?.mean) ?? Infinity;
+  const names = [...new Set(lines.map(nameOf))];
+  return groups.map((group) => {
+    const fastest = group.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a));
+    return { ...fastest, color: names.indexOf(nameOf(fastest)) };
+  });
+}
+
 /** A row that failed has times, but none that say how fast anything is. */
 export const isPassed = (row: Row): boolean => row.outcome === 'passed';
 

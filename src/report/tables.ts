@@ -1,5 +1,5 @@
 import { comparisonParts } from '../results/formats/comparison.js';
-import { gridOf } from '../results/formats/grid.js';
+import { gridOf, leadOf } from '../results/formats/grid.js';
 import { describeRun, markOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Against } from './comparison.js';
@@ -8,10 +8,9 @@ import { bytesText, nanosecondsText } from './hydrate.js';
 
 /** Sizes down, configurations across, as the terminal shows a run; empty where only pairs were measured. */
 export function gridTable(run: Run): string {
-  const { columns, figures, lines } = gridOf({
-    ...run,
-    rows: run.rows.filter((row) => row.kind !== 'pair'),
-  });
+  const grid = gridOf({ ...run, rows: run.rows.filter((row) => row.kind !== 'pair') });
+  const { columns, figures, lines } = grid;
+  const lead = leadOf(grid);
   if (lines.length === 0) return '';
   const span = figures.length;
   const head = columns.map((text): Cell => ({ text, span, classes: 'group' }));
@@ -19,13 +18,12 @@ export function gridTable(run: Run): string {
   return htmlTable({
     caption: describeRun(run),
     heads: [
-      [{ text: '', span: 2 }, ...head],
-      [{ text: 'Size' }, { text: 'Count' }, ...names],
+      [{ text: '', span: lead.heads.length }, ...head],
+      [...lead.heads.map((text) => ({ text })), ...names],
     ],
-    rows: lines.map(({ size, count, cells }) => [
-      { text: size },
-      { text: count },
-      ...cells.flatMap((row) =>
+    rows: lines.map((line) => [
+      ...lead.cells(line).map((text) => ({ text })),
+      ...line.cells.flatMap((row) =>
         figures.map((figure, i) => {
           const text = row === undefined ? '' : figure.text(row) + (i === 0 ? markOf(row) : '');
           return grouped(text, i, row && stateOf(row));
@@ -83,6 +81,7 @@ const fields: readonly Field[] = [
   percent('BusBW %', (row) => row.busbwPercent),
   percent('Line %', (row) => row.linePercent),
   percent('Of bound %', (row) => row.ofBoundPercent),
+  percent('Loss %', (row) => row.lossPercent ?? null),
   { title: 'Mops/s', text: ({ mops }) => mops?.toPrecision(4) },
   time('Mean', (times) => times.mean),
   time('± 95 %', ({ ci95 }) => ci95 && (ci95[1] - ci95[0]) / 2),

@@ -108,12 +108,53 @@ describe('every figure of the reference has its chart', () => {
     expect(nbi!.data[0]![1]).toBeGreaterThan(95);
   });
 
+  test('where the time of a request goes, size by size', () => {
+    const ids = idsOf([made.proxyRun()]).filter((id) => id.startsWith('stages'));
+    expect(ids).toEqual(['stages', 'stages-2', 'stages-3', 'stages-4']);
+    const drawn = chart([made.proxyRun()], 'stages');
+    expect(drawn.title).toContain('SingleBlocking');
+    expect(drawn.summary).toContain('8 MiB: push → pop 1 µs');
+    const stages = seriesOf(drawn);
+    expect(stages.map(({ name }) => name)).toEqual([
+      'push → pop',
+      'post → delivered',
+      'delivered → seen',
+    ]);
+    const whole = stages.reduce((sum, { data }) => sum + data[0]![1]!, 0);
+    expect(whole).toBeCloseTo(100, 1);
+  });
+
   test('IPC by grid', () => {
     const drawn = chart([made.ipcRun()], 'grid');
     const [first] = linesIn(drawn);
-    expect(first!.name).toBe('Write, 256 threads');
+    expect(first!.name).toBe('Kernel, 256 threads');
     expect(first!.data.map(([grid]) => grid)).toEqual([1, 4, 16, 64, 128]);
     expect(first!.data.at(-1)![1]).toBeGreaterThan(5 * first!.data[0]![1]!);
+  });
+
+  test('pushes per second by grid', () => {
+    const drawn = chart([made.queueRun()], 'mops');
+    expect(linesIn(drawn).map(({ name }) => name)).toEqual([
+      'Push, 1 thread',
+      'Push, 32 threads',
+      'PushReleased, 1 thread',
+      'PushReleased, 32 threads',
+    ]);
+    expect(axisOf(drawn, 'yAxis').axisLabel.formatter).toBe('@mops');
+  });
+
+  test.each([
+    ['ipc', made.ipcRun(), ['Kernel 128×1024', 'CopyEngine']],
+    ['queue', made.queueRun(), ['Push 8×32', 'PushReleased 8×32', 'RoundTrip']],
+  ])('of the shapes of %s, the fastest stands for all, and the chart says so', (_, run, names) => {
+    const drawn = chart([run], 'distribution');
+    expect(linesIn(drawn).map(({ name }) => name)).toEqual(names);
+    expect(drawn.caption).toContain('fastest shape');
+  });
+
+  test('a share of a path’s peak is not called one of the line', () => {
+    expect(chart([made.ipcRun()], 'busbw').title).toBe('Share of the path’s peak by size');
+    expect(JSON.stringify(chart([made.ipcRun()], 'bandwidth').option)).not.toContain('line rate');
   });
 });
 

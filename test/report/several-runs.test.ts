@@ -67,7 +67,7 @@ describe('three runs', () => {
 
   test('that count operations are ranked by those', () => {
     const runs = ['tcp', 'shm', 'efa'].map((name) => by(name, made.queueRun()));
-    expect(headline(...runs)).toMatch(/is the fastest with 80 Mops\/s/);
+    expect(headline(...runs)).toMatch(/is the fastest with \d+(\.\d+)? Mops\/s/);
   });
 
   test('of different worlds are not ranked', () => {

@@ -37,8 +37,12 @@ describe('SVG', () => {
   });
 
   test('shows a whole legend, however long', () => {
-    const svg = renderSvg(chartsOf([made.ipcRun()]).slice(0, 1));
-    for (const grid of [1, 4, 16, 64, 128]) expect(svg).toContain(`Write ${grid}×1024`);
+    const names = Array.from({ length: 12 }, (_, i) => `A strategy with a long name ${i}`);
+    const rows = names.flatMap((column) =>
+      [1024, 2048].map((bytes) => made.row({ column, bytes, us: 5 })),
+    );
+    const svg = renderSvg(chartsOf([made.run('write', rows)]).slice(0, 1));
+    for (const name of names) expect(svg).toContain(name);
   });
 
   test('is the same for the same runs, in any order of drawing', () => {

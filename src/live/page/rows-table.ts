@@ -1,4 +1,5 @@
-import { bytesText } from '../../report/hydrate.js';
+import { bytesText, texts } from '../../report/hydrate.js';
+import { shapeOf } from '../../report/lines.js';
 import { markOf } from '../../results/formats/notes.js';
 import type { Row } from '../../results/schema.js';
 import { element } from './dom.js';
@@ -11,8 +12,8 @@ interface Column {
 
 const columns: readonly Column[] = [
   { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
-  { title: 'Column', text: ({ column }) => column },
-  { title: 'Gbps', text: (row) => gbps(row.gbps) + markOf(row) },
+  { title: 'Column', text: ({ column, labels }) => `${column} ${shapeOf(labels)}`.trim() },
+  { title: 'Gbps', text: (row) => rateOf(row) + markOf(row) },
   { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },
   { title: 'Of bound %', text: (row) => percent(row.ofBoundPercent) },
   { title: 'Mean µs', text: (row) => micros(row.nanoseconds?.mean) },
@@ -20,6 +21,10 @@ const columns: readonly Column[] = [
   { title: 'p99 µs', text: (row) => micros(row.nanoseconds?.p99) },
   { title: 'Outcome', text: ({ outcome, reason }) => (reason ? `${outcome}: ${reason}` : outcome) },
 ];
+
+/** A queue counts messages, not bytes. */
+const rateOf = ({ gbps: rate, mops }: Row): string =>
+  mops === undefined ? gbps(rate) : texts.mops!(mops);
 
 /**
  * The rows of a run in a box of fixed height that scrolls by itself. While its end is in view, it stays in view; who

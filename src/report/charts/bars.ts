@@ -20,12 +20,22 @@ export interface BarChart {
   readonly placesName?: string;
   readonly axis: AxisOf;
   readonly bars: readonly Bar[];
+  /** On top of each other. */
+  readonly stacked?: boolean;
 }
+
+/** Labels with more characters than this touch each other. */
+const mostCharacters = 54;
 
 /** Bars side by side in each place; undefined where there is nothing to draw. */
 export function barChart(chart: BarChart): ChartParts | undefined {
   const bars = chart.bars.filter((bar) => bar.values.some((value) => value !== null));
   if (bars.length === 0) return undefined;
+  const labels = bars.flatMap(({ values }) =>
+    values.map((value) => (value === null ? '' : texts[chart.axis.text]!(value))),
+  );
+  const longest = Math.max(...labels.map(({ length }) => length));
+  const labelled = bars.length <= 2 && longest * labels.length <= mostCharacters;
   return {
     title: chart.title,
     caption: chart.caption,
@@ -40,15 +50,18 @@ export function barChart(chart: BarChart): ChartParts | undefined {
       series: bars.map((bar) => ({
         type: 'bar',
         name: bar.name,
-        itemStyle: { color: `@series${bar.color}`, borderRadius: [2, 2, 0, 0] },
+        itemStyle: {
+          color: `@series${bar.color}`,
+          ...(!chart.stacked && { borderRadius: [2, 2, 0, 0] }),
+        },
+        ...(chart.stacked && { stack: 'all' }),
         barMaxWidth: 56,
         barGap: '12%',
         data: bar.values.map((_, i) => pointOf(bar, i)),
-        ...(bars.length <= 2 &&
-          bars.length * chart.places.length <= 8 && {
-            label: valueLabel(chart.axis),
-            labelLayout: { hideOverlap: true },
-          }),
+        ...(labelled && {
+          label: valueLabel(chart.axis),
+          labelLayout: { hideOverlap: true },
+        }),
       })),
     }),
   };

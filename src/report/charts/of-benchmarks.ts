@@ -2,9 +2,8 @@ import { groupBy } from '../../measure/group.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { bytesText } from '../hydrate.js';
-import { commonBytes, isPassed, type Line, rowAt, shapeOf, withLeftOut } from '../lines.js';
+import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
 import { differencesBeside, type FactName } from '../run-names.js';
-import { middle90 } from '../spread.js';
 import { barChart } from './bars.js';
 import { bandwidth, chartBySize, latency, type Measure } from './by-size.js';
 import { scalingChart } from './scaling.js';
@@ -102,93 +101,4 @@ export function byBuffers(
     sizeName: 'size of a buffer',
     measure,
   });
-}
-
-const proxied = /^(.*?)(Blocking|NBI)$/;
-
-/** What asking from a GPU through a proxy costs, against the same transfer begun by the CPU. */
-export function proxyShare(lines: readonly Line[]): ChartParts | undefined {
-  const baselines = new Map(lines.map((line) => [`${line.runName}/${line.column}`, line]));
-  const asked = lines.flatMap((line) => {
-    const [, base] = proxied.exec(line.column) ?? [];
-    const baseline = base === undefined ? undefined : baselines.get(`${line.runName}/${base}`);
-    return baseline === undefined ? [] : [{ line, baseline }];
-  });
-  const shares = new Map<Row, number>();
-  for (const { line, baseline } of asked) {
-    for (const row of line.rows) {
-      const before = rowAt(baseline, row.bytes!)?.gbps;
-      if (before && row.gbps !== null) shares.set(row, (row.gbps / before) * 100);
-    }
-  }
-  return chartBySize(
-    asked.map(({ line }) => line),
-    {
-      title: 'Blocking against NBI, as a share of CPU-initiated',
-      caption:
-        'Blocking waits (quiet) after every request, NBI once after many. 100 % is the same transfer begun by the CPU.',
-      sizeName: 'size of a write',
-      measure: {
-        axis: { name: 'of CPU-initiated', text: 'percent' },
-        value: (row) => shares.get(row),
-      },
-      levels: [{ value: 100, text: 'CPU-initiated' }],
-    },
-  );
-}
-
-/** A kernel's bandwidth over its number of blocks, at one size. */
-export function byGrid(lines: readonly Line[]): ChartParts | undefined {
-  const shaped = lines.filter((line) => line.rows[0]?.labels.grid !== undefined);
-  const blockOf = ({ rows }: Line) => rows[0]!.labels.block;
-  return scalingChart(shaped, {
-    title: (size) => `Bandwidth by grid, ${size}`,
-    caption:
-      'One kernel with more and more blocks (grid), a line per number of threads in a block.',
-    xName: 'blocks in the grid',
-    x: (line) => line.rows[0]!.labels.grid,
-    measure: bandwidth,
-    nameOf: (line) => {
-      const column = line.column.replace(shapeOf(line.rows[0]!.labels), '').trim();
-      const block = blockOf(line) === undefined ? column : `${column}, ${blockOf(line)} threads`;
-      return line.runName === '' ? block : `${block} · ${line.runName}`;
-    },
-  });
-}
-
-/** Messages per second, where rows count them. */
-export function messageRates(lines: readonly Line[]): ChartParts | undefined {
-  const counted = lines.filter((line) => line.rows.some((row) => row.mops !== undefined));
-  const sizes = new Set(counted.flatMap((line) => line.rows.map((row) => row.bytes)));
-  const title = 'Messages per second';
-  if (sizes.size > 1) {
-    return chartBySize(counted, {
-      title,
-      caption: 'Millions of messages that the consumer took out in a second.',
-      sizeName: 'size of a message',
-      measure: { axis: { name: 'rate', text: 'mops' }, value: (row) => row.mops },
-    });
-  }
-  const rows = counted.map((line) => line.rows.findLast(isPassed));
-  return barChart({
-    title,
-    caption: withLeftOut('Millions of messages that the consumer took out in a second.', counted),
-    places: counted.map((line) => line.name),
-    axis: { name: 'rate', text: 'mops' },
-    bars: [
-      {
-        name: 'rate',
-        color: 0,
-        values: rows.map((row) => row?.mops ?? null),
-        ranges: rows.map((row) => row && ratesRange(row)),
-      },
-    ],
-  });
-}
-
-function ratesRange(row: Row): readonly [number, number] | undefined {
-  const times = middle90(row);
-  if (times === undefined || row.mops === undefined) return undefined;
-  const at = (time: number) => (row.mops! * row.nanoseconds!.mean) / time;
-  return [at(times[1]), at(times[0])];
 }

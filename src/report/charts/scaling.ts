@@ -14,6 +14,8 @@ export interface ScalingChart {
   readonly measure: Measure;
   /** Lines of one name are one line of the chart: they must differ in x alone. */
   readonly nameOf: (line: Line) => string;
+  /** Lines of a family share a colour and differ in dash. Default: those of a configuration. */
+  readonly familyOf?: (line: Line) => string;
 }
 
 /**
@@ -54,11 +56,11 @@ export function scalingChart(lines: readonly Line[], chart: ScalingChart): Chart
   };
 }
 
-/** By name; lines of the same configuration share a colour and differ in dash. */
 function drawnLines(lines: readonly Line[], bytes: number, chart: ScalingChart) {
   const dashes = new Map<number, number>();
+  const families = [...new Set(chart.familyOf ? lines.map(chart.familyOf) : [])];
   return [...groupBy(lines, chart.nameOf)].flatMap(([name, group]) => {
-    const { color } = group[0]!;
+    const color = chart.familyOf ? families.indexOf(chart.familyOf(group[0]!)) : group[0]!.color;
     const points = group.flatMap((line) => pointOf(line, bytes, chart));
     if (points.length === 0) return [];
     const dash = dashes.get(color) ?? 0;

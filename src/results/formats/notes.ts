@@ -6,7 +6,8 @@ import { blame } from './blame.js';
 export const noisyMark = '~';
 export const burstMark = '*';
 
-export type NoteKind = 'bad' | 'doubt' | 'plain';
+/** A detail is what a chart shows better, where there is one. */
+export type NoteKind = 'bad' | 'doubt' | 'plain' | 'detail';
 
 export interface Note {
   readonly kind: NoteKind;
@@ -165,7 +166,9 @@ function producers(run: Run): Note[] {
   return [{ kind: 'doubt', text: 'produced by CPU threads in the place of a GPU’s' }];
 }
 
-const peakFrom: Record<NonNullable<Labels['path']>, string> = {
+type Path = NonNullable<Labels['path']>;
+
+const peakFrom: Record<Path, string> = {
   'same GPU': 'its memset in this run',
   NVLink: 'the rate of its links',
   PCIe: 'the rate of its links',
@@ -181,9 +184,15 @@ function paths(run: Run): Note[] {
     const text = 'ranks share a GPU: what waits in a kernel there takes turns with their copies';
     return [{ kind: 'doubt', text }];
   }
-  const peak =
-    row.peakGbps === undefined ? '' : `, peak ${row.peakGbps.toFixed(1)} Gbps (${peakFrom[path]})`;
-  return [{ kind: 'plain', text: `path: ${path}${peak}` }];
+  return [{ kind: 'plain', text: `path: ${path}${peaks(run, path)}` }];
+}
+
+/** What was measured at each size, or is the same for all. */
+function peaks({ rows }: Run, path: Path): string {
+  const found = rows.flatMap(({ peakGbps }) => peakGbps ?? []);
+  if (found.length === 0) return '';
+  const [least, most] = [Math.min(...found), Math.max(...found)].map((gbps) => gbps.toFixed(1));
+  return `, peak ${least === most ? least : `${least} to ${most}`} Gbps (${peakFrom[path]})`;
 }
 
 /** Where a request's time went: at the smallest and the largest size of each column. */
@@ -197,7 +206,7 @@ function breakdowns(run: Run): Note[] {
       const us = (nanoseconds: number) => (nanoseconds / 1000).toFixed(2);
       const parts = stages.map(({ name, p50 }) => `${name} ${us(p50)} us`).join(', ');
       const clocks = doubt > 0 ? ` (clocks ± ${us(doubt)} us)` : '';
-      return { kind: 'plain', text: `${column}${sizeOf(row)}: ${parts}${clocks}` };
+      return { kind: 'detail', text: `${column}${sizeOf(row)}: ${parts}${clocks}` };
     });
   });
 }

@@ -68,10 +68,12 @@ function gridTables(run: Run, style: Style, bars: { unicode: boolean } | undefin
   return packed(groups, head.width, style.width).map((some) => tableLines(head, some, style));
 }
 
-const noteColor = { bad: 'red', doubt: 'yellow', plain: 'dim' } as const satisfies Record<
-  NoteKind,
-  string
->;
+const noteColor = {
+  bad: 'red',
+  doubt: 'yellow',
+  plain: 'dim',
+  detail: 'dim',
+} as const satisfies Record<NoteKind, string>;
 
 function leadGroup(grid: Grid): Group {
   const { heads, cells } = leadOf(grid);
