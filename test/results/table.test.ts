@@ -42,6 +42,17 @@ verified: 25.5M bytes checked, none wrong
     for (let i = 0; i < 6; i++) expect(text).toContain(`Column${i}`);
   });
 
+  test('has no empty lines under columns that know one size', () => {
+    const rows = ['Kernel', 'CopyEngine'].flatMap((column, i) =>
+      [1024, 2048, 4096].slice(i).map((bytes) => sampleRow({ column, bytes, us: 5 })),
+    );
+    const side = formatTable(runOf(rows), { width: 120 });
+    const stacked = formatTable(runOf(rows), { width: 40 });
+    expect(side.match(/^ *1K .*$/gm)).toHaveLength(1);
+    expect(stacked.match(/^ *1K .*$/gm)).toHaveLength(1);
+    expect(stacked.match(/^ *2K .*$/gm)).toHaveLength(2);
+  });
+
   test('shows a dash where no line rate is known', () => {
     const text = formatTable(runOf([sampleRow({ column: 'A', bytes: 64, us: 5 })]));
     expect(text).toMatch(/64 {5}16 │ 0\.10 +- +5\.00/);

@@ -129,7 +129,9 @@ function drawn(
   const rates = groups.map(({ rows }) => rows.map(rateOf));
   const most = rates.flat().reduce<number>((top, rate) => Math.max(top, rate ?? 0), 0);
   if (most === 0) return groups;
-  const withBars = groups.map((group, i) => barred(group, rates[i]!, most, unicode));
+  const withBars = groups.map((group, i) =>
+    rates[i]!.every((rate) => rate === null) ? group : barred(group, rates[i]!, most, unicode),
+  );
   const tables = (some: readonly Group[]) => packed(some, headWidth, width).length;
   if (tables(withBars) === tables(groups)) return withBars;
   return groups.map((group, i) => {
@@ -170,6 +172,10 @@ function packed(groups: readonly Group[], headWidth: number, width: number): Gro
 
 const separatorWidth = 3;
 
+/** A line that none of these columns has a row for would be empty. */
+const linesWith = (groups: readonly Group[]): number[] =>
+  [...groups[0]!.rows.keys()].filter((i) => groups.some(({ rows }) => rows[i] !== undefined));
+
 function tableLines(head: Group, groups: readonly Group[], style: Style): string[] {
   const { paint, bar, rule, cross } = style;
   const all = [head, ...groups];
@@ -183,7 +189,7 @@ function tableLines(head: Group, groups: readonly Group[], style: Style): string
     paint('bold', join(all.map((group) => centered(group.title, group.width)))),
     join(all.map((group) => written(group, group.heads) + beside(group.drawing?.head))),
     all.map((group) => rule.repeat(group.width)).join(`${rule}${cross}${rule}`),
-    ...head.cells.map((_, i) =>
+    ...linesWith(groups).map((i) =>
       join(
         all.map((group) => {
           const text = colored(group.rows[i], written(group, group.cells[i]!), paint);
