@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import type { NativeJob } from '../native/addon.js';
+import type { NativeJob } from '../native/fabric.js';
 import type { NativeQueueJob } from '../native/tasks.js';
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeftError } from '../errors.js';
-import { addon, isNativeFault, type NativePeer } from '../native/addon.js';
+import { addon, isNativeFault } from '../native/addon.js';
+import type { NativePeer } from '../native/peer.js';
 import { type Backend, type BackendId, type BackendJob, together, Unavailable } from './backend.js';
 
 /** A library behind the interface of native/peers/peer.h. */

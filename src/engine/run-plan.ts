@@ -1,6 +1,6 @@
 import type { Fabric } from '../fabric/fabric.js';
 import type { Registered, RemoteRegion } from '../fabric/region.js';
-import type { NativeJob } from '../native/addon.js';
+import type { NativeJob } from '../native/fabric.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
 import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';

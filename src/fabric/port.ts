@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
-import { addon, type NativeJob, type NativePort } from '../native/addon.js';
+import { addon } from '../native/addon.js';
+import type { NativeJob, NativePort } from '../native/fabric.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { type Command, commandWords, encodeCommand } from './command.js';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { WeftError } from '../errors.js';
-import { addon, type NativeInfo, type NativeQuery } from '../native/addon.js';
+import { addon } from '../native/addon.js';
+import type { NativeInfo, NativeQuery } from '../native/fabric.js';
 import { calling } from './faults.js';
 import { immediateBytes } from './immediates.js';
 import { loadLibrary } from './library.js';

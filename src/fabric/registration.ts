@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import type { NativeSpan } from '../native/addon.js';
+import type { NativeSpan } from '../native/memory.js';
 import { calling } from './faults.js';
 import type { PromisePort } from './port.js';
 

@@ -1,7 +1,8 @@
 import { closeSync } from 'node:fs';
 import { WeftError } from '../errors.js';
 import { checkRange, type HostBuffer, type Mismatch, type PatternRange } from '../memory/buffer.js';
-import { addon, type NativeDeviceMemory } from '../native/addon.js';
+import { addon } from '../native/addon.js';
+import type { NativeDeviceMemory } from '../native/memory.js';
 import { awaitingGpu, callingGpu } from './faults.js';
 
 /** Which bytes of the host buffer meet which of the GPU's; by default all, from the start of both. */

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
-import { addon, type NativeGpu } from '../native/addon.js';
+import { addon } from '../native/addon.js';
+import type { NativeGpu } from '../native/memory.js';
 import { pciAddress } from '../topology/pci-address.js';
 import { DeviceBuffer } from './device-buffer.js';
 import { type CudaDriver, loadDriver, tryDriver } from './driver.js';

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
-import { addon, isNativeFault, type NativeMemory } from '../native/addon.js';
+import { addon, isNativeFault } from '../native/addon.js';
+import type { NativeMemory } from '../native/memory.js';
 
 /** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 1 MiB up. */
 export type MemoryKind = 'host' | 'pinned';

@@ -1,6 +1,6 @@
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
-import type { NativeJob } from '../../src/native/addon.js';
+import type { NativeJob } from '../../src/native/fabric.js';
 import type { NativeProxyJob } from '../../src/native/tasks.js';
 import { encodePlan } from '../../src/plan/encode.js';
 import type { Plan } from '../../src/plan/plan.js';

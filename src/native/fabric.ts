@@ -1,0 +1,101 @@
+import type { NativeSpan } from './memory.js';
+import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './tasks.js';
+
+export interface NativeNic {
+  readonly name?: string;
+  readonly driver?: string;
+  readonly bitsPerSecond?: number;
+  readonly mtu?: number;
+  readonly up?: boolean;
+  readonly pci?: string;
+}
+
+/** One thing libfabric offers. `handle` opens it. */
+export interface NativeInfo {
+  readonly provider: string;
+  readonly fabric: string;
+  readonly domain: string;
+  readonly address: string;
+  readonly caps: bigint;
+  readonly mode: bigint;
+  readonly mrMode: number;
+  readonly cqDataSize: number;
+  readonly mrKeySize: number;
+  readonly autoProgress: boolean;
+  readonly maxMessageBytes: number;
+  readonly injectBytes: number;
+  readonly sendQueue: number;
+  readonly receiveQueue: number;
+  readonly protocol: number;
+  readonly nic?: NativeNic;
+  readonly handle: object;
+}
+
+export interface NativeQuery {
+  readonly provider?: string;
+  /** A source address to bind to. */
+  readonly node?: string;
+  readonly service?: string;
+  /** Memory registration bits offered to the provider. */
+  readonly mrMode?: number;
+  /** Only what can name the sender of a receive. */
+  readonly directed?: boolean;
+  /** Only what can move a GPU's memory, or says so. */
+  readonly deviceMemory?: boolean;
+  /** Everything there is, usable by us or not. */
+  readonly anything?: boolean;
+}
+
+/** A plan to execute; see native/executor.h for what is timed. */
+export interface NativeJob {
+  readonly plan: { header: Uint32Array; steps: Float64Array; after: Uint32Array };
+  readonly source: number;
+  readonly target: number;
+  /** The buffers that `source` and `target` stage, for plans with copies. */
+  readonly device?: { readonly source: NativeSpan; readonly target: NativeSpan };
+  /** Every rank's target buffer, by rank. */
+  readonly remotes: readonly number[];
+  readonly iterations: number;
+  readonly batch: number;
+  /** Without any progress. */
+  readonly timeoutMs: number;
+  /** Of the whole run, where it is known; 0 where not. */
+  readonly expectedMs: number;
+  readonly spinsBeforeYield: number;
+  /** Tests only: what the executor does wrong on purpose. */
+  readonly sabotage?: { kind: 'flip' | 'drop'; offset: number };
+}
+
+/** All endpoints of one rank. `post` and `poll` speak through the two arrays given to the constructor. */
+export interface NativePort {
+  open(handle: object, directed: boolean, peersExpected: number): number;
+  name(endpoint: number): Uint8Array;
+  insertPeers(endpoint: number, addresses: readonly Uint8Array[]): void;
+  /** `dmabuf` names a GPU's memory by a file descriptor. */
+  addRegion(
+    memory: NativeSpan,
+    keys: readonly bigint[],
+    dmabuf?: number,
+  ): { id: number; keys: bigint[] };
+  /** False while operations use it. */
+  removeRegion(id: number): boolean;
+  addRemote(addresses: readonly bigint[], keys: readonly bigint[]): number;
+  removeRemote(id: number): void;
+  /** The id of the operation, or -1 when it is complete already. */
+  post(): number;
+  /** The number of records written. */
+  poll(spins: number): number;
+  cancel(id: number): void;
+  takeText(key: number): string | undefined;
+  /** Like `run` below, with producers that ask for the plan's transfers. */
+  run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
+  /** Carries out a plan’s writes as a board’s producers ask for them, until the board is finished. */
+  run(job: NativeJob & { board: NativeTransferBoard }): Promise<Float64Array>;
+  /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
+  run(job: NativeJob): Promise<Float64Array>;
+  /** Makes a running plan reject soon. */
+  abort(): void;
+  /** Tests only. */
+  shuffle(seed: number, holdChance: number): void;
+  close(): void;
+}

@@ -1,0 +1,83 @@
+export interface NativeMismatch {
+  readonly wrong: number;
+  readonly offset: number;
+  readonly expected: number;
+  readonly found: number;
+}
+
+/** Host memory outside the JavaScript heap. Seeds and positions are whole numbers below 2^53. */
+export interface NativeMemory {
+  readonly address: bigint;
+  view(offset: number, bytes: number): ArrayBuffer;
+  fill(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  /** With CUDA, for every GPU of the process. Pinned memory made while a GPU is in use is so from the start. */
+  registerWithGpu(device: number): void;
+  readonly gpuRegistered: boolean;
+  /** Of the start of the memory, as kernels use it; undefined unless it is registered. */
+  readonly gpuAddress: bigint | undefined;
+  close(): void;
+}
+
+/** GPU memory, zeroed. Work on it runs on a stream of its own, from pool threads. */
+export interface NativeDeviceMemory {
+  /** On the device. */
+  readonly pointer: bigint;
+  /** Bytes that were allocated: whole blocks. */
+  readonly allocated: number;
+  fill(offset: number, bytes: number, seed: number, position: number): Promise<void>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  set(offset: number, bytes: number, value: number): Promise<void>;
+  copyToHost(offset: number, bytes: number, to: NativeMemory, toOffset: number): Promise<void>;
+  copyFromHost(
+    offset: number,
+    bytes: number,
+    from: NativeMemory,
+    fromOffset: number,
+  ): Promise<void>;
+  /** A file descriptor of all that was allocated; the caller closes it. */
+  exportDmabuf(): number;
+  /** 64 bytes that another process of this host opens the memory with. */
+  ipcHandle(): Uint8Array;
+  /** Milliseconds of one repeat; see native/gpu-timing.h. With 0 blocks a multiprocessor, the usual shape. */
+  time(
+    work: GpuWork,
+    bytes: number,
+    repeats: number,
+    blocks: number,
+    threads: number,
+    host?: NativeMemory,
+  ): Promise<number>;
+  close(): void;
+}
+
+export type GpuWork =
+  | 'set'
+  | 'fill'
+  | 'read'
+  | 'verify'
+  | 'copyToHost'
+  | 'copyToDevice'
+  | 'copyOnDevice';
+
+/** Memory that plans can move. */
+export type NativeSpan = NativeMemory | NativeDeviceMemory;
+
+/** A GPU as its driver describes it, without a context on it. */
+export interface NativeGpu {
+  readonly index: number;
+  readonly name: string;
+  readonly pci: string;
+  readonly memoryBytes: number;
+  readonly capabilityMajor: number;
+  readonly capabilityMinor: number;
+  readonly multiprocessors: number;
+  readonly l2CacheBytes: number;
+  readonly copyEngines: number;
+  readonly unifiedAddressing: boolean;
+  readonly dmabuf: boolean;
+  readonly ipc: boolean;
+  readonly gpuDirectRdma: boolean;
+  readonly hostNativeAtomics: boolean;
+  readonly peers: number[];
+}
