@@ -22,12 +22,15 @@ for (let repeat = 1; repeat <= repeats; repeat++) {
 const rows = runs.flatMap((run) => run.rows).filter((row) => row.outcome === 'passed');
 const ofCell = (bytes, column) =>
   rows.filter((row) => row.bytes === bytes && row.column === column);
-const keptOf = (bytes, column) => {
-  const kept = ofCell(bytes, column).map((row) => 100 - row.lossPercent);
-  return { median: median(kept), least: Math.min(...kept), most: Math.max(...kept) };
+const keptOf = (bytes, column) =>
+  ofCell(bytes, column)
+    .filter((row) => row.lossPercent !== undefined)
+    .map((row) => 100 - row.lossPercent);
+const keptText = (kept) => {
+  if (kept.length === 0) return '-'.padStart(24);
+  const [middle, ...ends] = [median(kept), Math.min(...kept), Math.max(...kept)];
+  return `${middle.toFixed(1)} % (${ends.map((end) => end.toFixed(1)).join('…')})`.padStart(24);
 };
-const keptText = ({ median: middle, least, most }) =>
-  `${middle.toFixed(1)} % (${least.toFixed(1)}…${most.toFixed(1)})`.padStart(24);
 
 const producer = rows.find((row) => row.labels.producer)?.labels.producer;
 console.log(
@@ -37,9 +40,9 @@ console.log('size      strategy   baseline us           blocking keeps          
 let worst = Number.POSITIVE_INFINITY;
 for (const bytes of new Set(rows.map((row) => row.bytes))) {
   for (const strategy of ['Single', 'Multi']) {
-    if (ofCell(bytes, `${strategy}NBI`).length === 0) continue;
     const nbi = keptOf(bytes, `${strategy}NBI`);
-    if (bytes >= requiredFrom) worst = Math.min(worst, nbi.median);
+    if (nbi.length === 0) continue;
+    if (bytes >= requiredFrom) worst = Math.min(worst, median(nbi));
     const baseline = median(ofCell(bytes, strategy).map((row) => row.nanoseconds.p50));
     console.log(
       [

@@ -10,7 +10,7 @@ export interface Producers {
   readonly kind: 'gpu' | 'cpu';
   /** Of this rank. Absent for CPU threads. */
   readonly gpu?: number;
-  /** Rank 0's GPU is another rank's, too. */
+  /** Every rank's GPU is the same one. */
   readonly shared: boolean;
 }
 
@@ -85,8 +85,8 @@ export async function chooseProducers(
   const gpu = gpuNumberOf(world.localRank, there.gpus.length, gpus) ?? 0;
   openGpu(gpu);
   const place = `${world.members[world.rank]!.bootId} ${there.gpus[gpu]!.pci}`;
-  const [first, ...others] = await world.allgather('GPU', place);
-  return { kind: 'gpu', gpu, shared: others.includes(first!) };
+  const places = await world.allgather('GPU', place);
+  return { kind: 'gpu', gpu, shared: places.length > 1 && new Set(places).size === 1 };
 }
 
 /** More threads of ours on this host than it has cores. */

@@ -48,7 +48,10 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
   await checkAll(group, plan, asking, found);
   const everyones = await world.gather('checked', [...found.values()]);
   if (!everyones) return [];
-  return columns.map(({ name: column, mode }, index) =>
+  // Only shm has GPUs copy; a NIC reads and writes their memory by itself.
+  const copied = engine.memory === 'direct' && session.fabric.provider === 'shm';
+  const onOneGpu = copied && producers.shared;
+  const rows = columns.map(({ name: column, mode }, index) =>
     proxyRow(
       {
         ...group,
@@ -61,13 +64,18 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
         labels: {
           memory: engine.memory,
           ...(mode !== 'baseline' && { producer: producers.kind }),
-          ...(engine.memory === 'direct' && producers.shared && { path: 'same GPU' as const }),
+          ...(onOneGpu && { path: 'same GPU' as const }),
         },
       },
       session,
     ),
   );
+  const failed = rows.some((row, i) => columns[i]!.mode === 'baseline' && row.outcome === 'failed');
+  return failed ? rows.map(withoutLoss) : rows;
 }
+
+/** What the baseline lost or got wrong is nothing to hold others against. */
+const withoutLoss = ({ lossPercent: _, ...row }: Row): Row => row;
 
 function planOf({ session, settings, strategy, bytes, requests }: ProxyGroup): Plan {
   const { world, fabric } = session;

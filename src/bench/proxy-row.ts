@@ -1,6 +1,6 @@
-import { median } from 'simple-statistics';
 import { figuresOf, isTooGood, oneToEachBytes } from '../measure/figures.js';
 import { summarize } from '../measure/statistics.js';
+import { medianOf } from '../measure/summary.js';
 import { allowedLineRateGbps, boundOfTraffic } from '../plan/bound.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
@@ -60,12 +60,12 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
  * Of the baseline's rate, how much is lost: the median of what each round says. A connection that turns slow in the
  * middle of a run, as those over TCP do, thus counts against both or, in one round, for little.
  */
-function lossPercent(baseline: Timed, timed: Timed): number {
+export function lossPercent(baseline: Timed, timed: Timed): number {
   const usual = mediansOf(baseline);
   const kept = mediansOf(timed).map((own, round) => usual[round]! / own);
-  return 100 * (1 - median(kept));
+  return 100 * (1 - medianOf(kept));
 }
 
 /** Of an iteration, round by round. */
 const mediansOf = ({ count, rounds }: Timed) =>
-  rounds.map((samples) => median([...samples]) / count.batch);
+  rounds.map((samples) => medianOf(samples) / count.batch);

@@ -12,7 +12,7 @@ export interface Timed {
   readonly rounds: readonly (readonly number[])[];
 }
 
-export interface TimedModes {
+interface TimedModes {
   readonly session: Session;
   readonly engine: ServingEngine;
   readonly settings: Settings;
@@ -52,7 +52,7 @@ export async function timeModes(
 const samplesOf = ({ iterations, batch }: Count) => iterations / batch;
 
 /** One of the parts, as even as they can be. */
-function partOf(count: Count, part: number, parts: number): Count {
+export function partOf(count: Count, part: number, parts: number): Count {
   const samples = samplesOf(count);
   const upTo = (end: number) => Math.floor((samples * end) / parts);
   const own = upTo(part + 1) - upTo(part);

@@ -54,8 +54,14 @@ export const upright = (axis: AxisOf): object => ({
   splitLine: { ...splitLine, ...(axis.ticks && { customValues: axis.ticks.values }) },
 });
 
-/** As many characters as stand beside each other under a chart. */
-const mostCharacters = 66;
+/** As many characters as stand beside each other under a chart, and names as are all shown. */
+const mostBeside = 66;
+const mostNames = 16;
+
+function isCrowded(names: readonly string[]): boolean {
+  const longest = Math.max(0, ...names.map(({ length }) => length));
+  return names.length <= mostNames && longest * names.length > mostBeside;
+}
 
 /** One place per name. */
 export const places = (names: readonly string[], name = ''): object => ({
@@ -67,10 +73,8 @@ export const places = (names: readonly string[], name = ''): object => ({
   nameTextStyle,
   axisLabel: {
     ...label,
-    interval: names.length > 16 ? 'auto' : 0,
-    ...(Math.max(0, ...names.map(({ length }) => length)) * names.length > mostCharacters
-      ? { rotate: 30 }
-      : { width: 110, overflow: 'break' }),
+    interval: names.length > mostNames ? 'auto' : 0,
+    ...(isCrowded(names) ? { rotate: 30 } : { width: 110, overflow: 'break' }),
   },
   axisLine,
   axisTick: { show: false },

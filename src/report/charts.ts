@@ -71,7 +71,7 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
 
 const ofFastest = (parts: ChartParts): ChartParts => ({
   ...parts,
-  caption: `${parts.caption} Of each kernel the fastest shape; the chart by grid has all.`,
+  caption: `${parts.caption} Of each kernel the shape that is fastest at the largest size; the table has all.`,
 });
 
 /** Whether bars beside each other say more than a line over the size. */

@@ -107,14 +107,19 @@ export function fastestShapes(lines: readonly Line[]): readonly Line[] {
   const ofRuns = [...groupBy(lines, (line) => line.run).values()];
   const groups = ofRuns.flatMap((ofRun) => [...groupBy(ofRun, nameOf).values()]);
   if (lines.length <= fewColumns || groups.length === lines.length) return lines;
+  const names = [...new Set(lines.map(nameOf))];
+  return groups.map((group) => {
+    const fastest = fastestOf(group);
+    return { ...fastest, color: names.indexOf(nameOf(fastest)) };
+  });
+}
+
+/** At the largest size that most of them have. */
+function fastestOf(lines: readonly Line[]): Line {
   const bytes = commonBytes(lines);
   const timeOf = (line: Line) =>
     (bytes === undefined ? undefined : rowAt(line, bytes)?.nanoseconds?.mean) ?? Infinity;
-  const names = [...new Set(lines.map(nameOf))];
-  return groups.map((group) => {
-    const fastest = group.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a));
-    return { ...fastest, color: names.indexOf(nameOf(fastest)) };
-  });
+  return lines.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a));
 }
 
 /** A row that failed has times, but none that say how fast anything is. */

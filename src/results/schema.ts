@@ -34,7 +34,7 @@ export const labelsSchema = z.object({
   from: count.optional(),
   to: count.optional(),
   rail: z.string().optional(),
-  /** What lies between two processes that share memory. */
+  /** What lies between two processes that share memory, where it decides what a row is. */
   path: z.enum(['same GPU', 'NVLink', 'PCIe', 'host memory']).optional(),
   /** Too small for a shaper's burst to average out: not held against its bound. */
   burst: z.boolean().optional(),

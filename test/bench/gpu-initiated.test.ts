@@ -136,6 +136,11 @@ describe.each(['shm', 'tcp'])('weft proxy over %s', (provider) => {
     }
   });
 
+  test('runs as many iterations as were asked for', async () => {
+    const { stdout } = await desk.weft(`${line} -b 4K -e 4K -n 7`);
+    expect(rowsOf(stdout).map(({ iterations }) => iterations)).toEqual(Array(6).fill(7));
+  });
+
   test('serves several producers and peers', async () => {
     const options = '--ranks 4 -b 1000 -e 1000 --requests 7 --producers 3 --columns SingleNBI';
     const { exitCode, stdout } = await desk.weft(`${line} ${options}`);

@@ -21,7 +21,10 @@ describe.skipIf(reason !== undefined).each(['shm', 'tcp'])(
       expect(rows).toHaveLength(3 * 6);
       for (const row of rows) {
         expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
-        expect(['pinned', 'direct']).toContain(row.labels.memory);
+        const { memory, path } = row.labels;
+        expect(['pinned', 'direct']).toContain(memory);
+        const copied = memory === 'direct' && provider === 'shm';
+        expect(path).toBe(copied && availability.gpus.length === 1 ? 'same GPU' : undefined);
         if (row.lossPercent === undefined) continue;
         expect(row.labels.producer).toBe('gpu');
         expect(row.breakdown.clockUncertaintyNanoseconds).toBeGreaterThan(0);

@@ -239,7 +239,11 @@ void secondSenderWaits() {
   while (proxy.take(held) == 0) std::this_thread::yield();
   while (stage == 0) std::this_thread::yield();
   expect(stage == 1, "a quiet ended before the delivery");
+  std::atomic_ref wanted(store.board.delivered[1].wanted);
+  while (wanted.load() == 0) std::this_thread::yield();
+  (void)proxy.woke();
   proxy.delivered(1);
+  expect(proxy.woke() && !proxy.woke(), "who was woken is not told, or twice");
   asker.join();
   expect(stage == 2, "the asker did not end");
   std::printf("ok a second sender waits for its own\n");

@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Chart } from '../../src/report/chart.js';
 import { chartsOf } from '../../src/report/charts.js';
 import { skippedRow } from '../../src/results/rows.js';
 import type { Run } from '../../src/results/schema.js';
+import { axisOf, chart, linesIn, type Series, seriesOf } from './drawn.js';
 import * as made from './fixtures.js';
+import * as gpu from './gpu-fixtures.js';
 
-interface Series {
-  readonly type: string;
-  readonly name: string;
-  readonly data: readonly (readonly number[])[];
-  readonly stack?: string;
-}
-
-const chart = (runs: readonly Run[], id: string): Chart => {
-  const found = chartsOf(runs).find((each) => each.id === id);
-  if (found === undefined) throw new Error(`no chart ${id}`);
-  return found;
-};
-const seriesOf = ({ option }: Chart) => option.series as Series[];
-const linesIn = (drawn: Chart) => seriesOf(drawn).filter((series) => series.stack === undefined);
-const axisOf = ({ option }: Chart, axis: 'xAxis' | 'yAxis') =>
-  option[axis] as { type: string; name?: string; axisLabel: { formatter: string } };
 const idsOf = (runs: readonly Run[]) => chartsOf(runs).map(({ id }) => id);
 
 const everything = (): Run[][] => [
@@ -29,9 +14,9 @@ const everything = (): Run[][] => [
   [made.referenceRun('all2all')],
   made.nodeRuns(),
   made.bufferRuns(),
-  [made.proxyRun()],
-  [made.ipcRun()],
-  [made.queueRun()],
+  [gpu.proxyRun()],
+  [gpu.ipcRun()],
+  [gpu.queueRun()],
   [made.pairsRun(8, ['rail0', 'rail1'])],
 ];
 
@@ -92,69 +77,6 @@ describe('every figure of the reference has its chart', () => {
     const larger = run!.rows.map((row) => ({ ...row, bytes: row.bytes! * 2 }));
     const drawn = chart([{ ...run!, rows: [...run!.rows, ...larger] }], 'buffers');
     expect(drawn.title).toBe('Round-robin against split: bandwidth with 8 buffers');
-  });
-
-  test('proxy blocking against NBI, as shares of the CPU-initiated transfer', () => {
-    const drawn = chart([made.proxyRun()], 'proxy');
-    const lines = linesIn(drawn);
-    expect(lines.map(({ name }) => name)).toEqual([
-      'SingleBlocking',
-      'SingleNBI',
-      'MultiBlocking',
-      'MultiNBI',
-    ]);
-    const [blocking, nbi] = lines;
-    expect(blocking!.data[0]![1]).toBeLessThan(80);
-    expect(nbi!.data[0]![1]).toBeGreaterThan(95);
-  });
-
-  test('where the time of a request goes, size by size', () => {
-    const ids = idsOf([made.proxyRun()]).filter((id) => id.startsWith('stages'));
-    expect(ids).toEqual(['stages', 'stages-2', 'stages-3', 'stages-4']);
-    const drawn = chart([made.proxyRun()], 'stages');
-    expect(drawn.title).toContain('SingleBlocking');
-    expect(drawn.summary).toContain('8 MiB: push → pop 1 µs');
-    const stages = seriesOf(drawn);
-    expect(stages.map(({ name }) => name)).toEqual([
-      'push → pop',
-      'post → delivered',
-      'delivered → seen',
-    ]);
-    const whole = stages.reduce((sum, { data }) => sum + data[0]![1]!, 0);
-    expect(whole).toBeCloseTo(100, 1);
-  });
-
-  test('IPC by grid', () => {
-    const drawn = chart([made.ipcRun()], 'grid');
-    const [first] = linesIn(drawn);
-    expect(first!.name).toBe('Kernel, 256 threads');
-    expect(first!.data.map(([grid]) => grid)).toEqual([1, 4, 16, 64, 128]);
-    expect(first!.data.at(-1)![1]).toBeGreaterThan(5 * first!.data[0]![1]!);
-  });
-
-  test('pushes per second by grid', () => {
-    const drawn = chart([made.queueRun()], 'mops');
-    expect(linesIn(drawn).map(({ name }) => name)).toEqual([
-      'Push, 1 thread',
-      'Push, 32 threads',
-      'PushReleased, 1 thread',
-      'PushReleased, 32 threads',
-    ]);
-    expect(axisOf(drawn, 'yAxis').axisLabel.formatter).toBe('@mops');
-  });
-
-  test.each([
-    ['ipc', made.ipcRun(), ['Kernel 128×1024', 'CopyEngine']],
-    ['queue', made.queueRun(), ['Push 8×32', 'PushReleased 8×32', 'RoundTrip']],
-  ])('of the shapes of %s, the fastest stands for all, and the chart says so', (_, run, names) => {
-    const drawn = chart([run], 'distribution');
-    expect(linesIn(drawn).map(({ name }) => name)).toEqual(names);
-    expect(drawn.caption).toContain('fastest shape');
-  });
-
-  test('a share of a path’s peak is not called one of the line', () => {
-    expect(chart([made.ipcRun()], 'busbw').title).toBe('Share of the path’s peak by size');
-    expect(JSON.stringify(chart([made.ipcRun()], 'bandwidth').option)).not.toContain('line rate');
   });
 });
 

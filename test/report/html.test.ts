@@ -148,20 +148,6 @@ describe('the answer', () => {
       /^write reached 37\d\.\d Gbps with MultiDMA at 1 GiB, 9\d\.\d % of what its plan could reach\.$/,
     );
     expect(answerOf([made.referenceRun('all2all')]).headline).toMatch(/per peer \(14\d/);
-    expect(answerOf([made.queueRun()]).headline).toMatch(/Mops\/s with Push\w* 8×32\.$/);
-    expect(answerOf([made.ipcRun()]).headline).toMatch(
-      /with Kernel 128×1024 .* of its path’s peak/,
-    );
-  });
-
-  test('for a proxy is what asking costs; the stages of a request are left to the charts', () => {
-    const { headline, points } = answerOf([made.proxyRun()]);
-    expect(headline).toMatch(/NBI keeps \d+ to \d+ %, blocking \d+ to \d+ %\.$/);
-    expect(points.map(({ text }) => text).join()).not.toContain('push → pop');
-  });
-
-  test('tells lines of one size apart by the kernel’s shape', () => {
-    expect(renderReport([made.ipcRun()])).toContain('128×1024</td>');
   });
 
   test('begins with what is wrong', () => {

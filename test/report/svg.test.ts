@@ -5,6 +5,7 @@ import { bytesText, hydrate, nanosecondsText, themes } from '../../src/report/hy
 import { renderSvg } from '../../src/report/svg.js';
 import { decadeTicks, doublingTicks } from '../../src/report/ticks.js';
 import * as made from './fixtures.js';
+import * as gpu from './gpu-fixtures.js';
 
 /** python3 comes with set-up; its parser is strict. */
 const parseXml = (text: string): void => {
@@ -16,10 +17,10 @@ const parseXml = (text: string): void => {
 describe('SVG', () => {
   test.each([
     ['write', [made.referenceRun('write')]],
-    ['ipc', [made.ipcRun()]],
+    ['ipc', [gpu.ipcRun()]],
     ['pairs', [made.pairsRun(8, ['rail0'])]],
     ['buffers', made.bufferRuns()],
-    ['proxy', [made.proxyRun()]],
+    ['proxy', [gpu.proxyRun()]],
   ] as const)('of %s is well-formed and holds what it shows as text', (_, runs) => {
     const charts = chartsOf(runs);
     const svg = renderSvg(charts);
@@ -48,7 +49,7 @@ describe('SVG', () => {
   test('is the same for the same runs, in any order of drawing', () => {
     const draw = () => renderSvg(chartsOf([made.referenceRun('write')]));
     const first = draw();
-    renderSvg(chartsOf([made.ipcRun()]));
+    renderSvg(chartsOf([gpu.ipcRun()]));
     expect(draw()).toBe(first);
   });
 

@@ -42,7 +42,7 @@ verified: 25.5M bytes checked, none wrong
     for (let i = 0; i < 6; i++) expect(text).toContain(`Column${i}`);
   });
 
-  test('has no empty lines under columns that know one size', () => {
+  test('has no empty lines under columns that lack a size', () => {
     const rows = ['Kernel', 'CopyEngine'].flatMap((column, i) =>
       [1024, 2048, 4096].slice(i).map((bytes) => sampleRow({ column, bytes, us: 5 })),
     );

@@ -1,9 +1,9 @@
-import { bytesText, texts } from '../../report/hydrate.js';
+import { bytesText } from '../../report/hydrate.js';
 import { shapeOf } from '../../report/lines.js';
 import { markOf } from '../../results/formats/notes.js';
 import type { Row } from '../../results/schema.js';
 import { element } from './dom.js';
-import { gbps, micros, percent } from './words.js';
+import { micros, percent, rateText } from './words.js';
 
 interface Column {
   readonly title: string;
@@ -13,7 +13,7 @@ interface Column {
 const columns: readonly Column[] = [
   { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
   { title: 'Column', text: ({ column, labels }) => `${column} ${shapeOf(labels)}`.trim() },
-  { title: 'Gbps', text: (row) => rateOf(row) + markOf(row) },
+  { title: 'Rate', text: (row) => rateText(row) + markOf(row) },
   { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },
   { title: 'Of bound %', text: (row) => percent(row.ofBoundPercent) },
   { title: 'Mean µs', text: (row) => micros(row.nanoseconds?.mean) },
@@ -21,10 +21,6 @@ const columns: readonly Column[] = [
   { title: 'p99 µs', text: (row) => micros(row.nanoseconds?.p99) },
   { title: 'Outcome', text: ({ outcome, reason }) => (reason ? `${outcome}: ${reason}` : outcome) },
 ];
-
-/** A queue counts messages, not bytes. */
-const rateOf = ({ gbps: rate, mops }: Row): string =>
-  mops === undefined ? gbps(rate) : texts.mops!(mops);
 
 /**
  * The rows of a run in a box of fixed height that scrolls by itself. While its end is in view, it stays in view; who

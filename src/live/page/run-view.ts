@@ -8,7 +8,7 @@ import { ChartsView } from './charts-view.js';
 import { element, setAttributes, setText, show } from './dom.js';
 import { RowsTable } from './rows-table.js';
 import { followRun, type LiveRun } from './run-stream.js';
-import { dateText, gbps, stateText } from './words.js';
+import { dateText, none, rateText, stateText } from './words.js';
 
 /** One run: what it is, how it stands, its rows, its charts, what must be said about it. */
 export function showRun(key: string): void {
@@ -81,7 +81,8 @@ function newsOf(run: Run, { state }: LiveRun): string {
   if (state !== 'running') return `The run has ended: ${stateText[state]}.`;
   if (row === undefined) return 'The run has started.';
   const size = row.bytes === null ? '' : ` ${bytesText(row.bytes)}`;
-  return `${row.column}${size}: ${row.gbps === null ? row.outcome : `${gbps(row.gbps)} Gbps`}`;
+  const rate = rateText(row);
+  return `${row.column}${size}: ${rate === none ? row.outcome : rate}`;
 }
 
 function showNotes(place: HTMLElement, run: Run): void {

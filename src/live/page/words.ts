@@ -10,15 +10,19 @@ export const dateText = (iso: string): string =>
 const fixed = (value: number | null | undefined, digits: number): string =>
   value === null || value === undefined ? none : value.toFixed(digits);
 
-/** As the tables of the terminal have them. */
-export const gbps = (value: number | null): string => (value === null ? none : gbpsText(value));
 export const percent = (value: number | null): string => fixed(value, 1);
 export const micros = (nanoseconds: number | undefined): string =>
   fixed(nanoseconds === undefined ? undefined : nanoseconds / 1000, 2);
 
-export function headlineText({ gbps: rate, mops, column, bytes }: Headline): string {
-  const value = rate === undefined ? `${fixed(mops, 2)} Mops/s` : `${gbps(rate)} Gbps`;
-  return `${value} ${column}${bytes === null ? '' : ` ${bytesText(bytes)}`}`;
+/** A queue counts messages, not bytes. */
+export function rateText({ gbps, mops }: { gbps?: number | null; mops?: number }): string {
+  if (mops !== undefined) return `${mops.toFixed(2)} Mops/s`;
+  return gbps == null ? none : `${gbpsText(gbps)} Gbps`;
+}
+
+export function headlineText(headline: Headline): string {
+  const { column, bytes } = headline;
+  return `${rateText(headline)} ${column}${bytes === null ? '' : ` ${bytesText(bytes)}`}`;
 }
 
 export const stateText: Record<RunState, string> = {

@@ -25,17 +25,17 @@ export interface BarChart {
 }
 
 /** Labels with more characters than this touch each other. */
-const mostCharacters = 54;
+const mostLabelled = 54;
 
 /** Bars side by side in each place; undefined where there is nothing to draw. */
 export function barChart(chart: BarChart): ChartParts | undefined {
   const bars = chart.bars.filter((bar) => bar.values.some((value) => value !== null));
   if (bars.length === 0) return undefined;
   const labels = bars.flatMap(({ values }) =>
-    values.map((value) => (value === null ? '' : texts[chart.axis.text]!(value))),
+    values.flatMap((value) => (value === null ? [] : texts[chart.axis.text]!(value))),
   );
   const longest = Math.max(...labels.map(({ length }) => length));
-  const labelled = bars.length <= 2 && longest * labels.length <= mostCharacters;
+  const labelled = bars.length <= 2 && longest * labels.length <= mostLabelled;
   return {
     title: chart.title,
     caption: chart.caption,

@@ -28,7 +28,8 @@ export const proxyShare = (lines: readonly Line[]): ChartParts | undefined =>
 export const requestStages = (lines: readonly Line[]): ChartParts[] =>
   lines.flatMap((line) => stagesOf(line) ?? []);
 
-function stagesOf({ name, rows }: Line): ChartParts | undefined {
+function stagesOf(line: Line): ChartParts | undefined {
+  const { name, rows } = line;
   const traced = rows.filter((row) => isPassed(row) && stagesIn(row).length > 0);
   const stages = [...new Set(traced.flatMap((row) => stagesIn(row).map((stage) => stage.name)))];
   const shareOf = (row: Row, stage: string): number | null => {
@@ -38,8 +39,10 @@ function stagesOf({ name, rows }: Line): ChartParts | undefined {
   };
   const chart = barChart({
     title: `Where a request’s time goes, ${name}`,
-    caption:
-      'Medians of each stage, as shares of their sum. Seen: by the producer, which waited for it.',
+    caption: withLeftOut(
+      `Medians of each stage, as shares of their sum. Seen: by the producer, which waited for it.${clocksText(traced)}`,
+      [line],
+    ),
     places: traced.map((row) => bytesText(row.bytes!)),
     placesName: 'size of a write',
     axis: { name: 'of a request’s time', text: 'percent', max: 100 },
@@ -53,11 +56,19 @@ function stagesOf({ name, rows }: Line): ChartParts | undefined {
   return chart && { ...chart, summary: traced.map(stagesText).join('; ') };
 }
 
+/** Between the clocks of a GPU and a CPU a short stage may come out below 0. */
+function clocksText(rows: readonly Row[]): string {
+  const doubt = Math.max(0, ...rows.map((row) => row.breakdown!.clockUncertaintyNanoseconds));
+  return doubt === 0
+    ? ''
+    : ` Two clocks: a stage that begins or ends with the producer is known to ± ${nanosecondsText(doubt)}, and what comes out below 0 counts as 0.`;
+}
+
 const stagesIn = ({ breakdown }: Row) => breakdown?.stages ?? [];
 
 const stagesText = (row: Row): string =>
   `${bytesText(row.bytes!)}: ${stagesIn(row)
-    .map(({ name, p50 }) => `${name} ${nanosecondsText(p50)}`)
+    .map(({ name, p50 }) => `${name} ${nanosecondsText(Math.max(0, p50))}`)
     .join(', ')}`;
 
 /** What a line over the number of blocks holds: a column, its producers and its threads in a block. */
