@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { freemem } from 'node:os';
 import type { Writable } from 'node:stream';
 import { WeftError } from '../errors.js';
 import { firstFailure, type Outcome, type RankExit } from './outcome.js';
@@ -67,6 +68,7 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
     throw new TypeError(`ranks must be a whole number above 0, not ${options.ranks}`);
   }
+  refuseTooMany(options.ranks);
   const cores = pinPlan({
     pin: options.pin ?? 'auto',
     localRanks: options.ranks,
@@ -76,6 +78,18 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   const server = options.hosts ? undefined : await listen(options.host ?? '127.0.0.1');
   const job = new Job(options, server, cores);
   return { pids: job.pids, done: job.done, stop: () => job.stop() };
+}
+
+/** Of a process with Node and libfabric in it, before it has any buffers. */
+const leastBytesOfRank = 48 * 2 ** 20;
+
+/** Thousands of processes would make a machine unusable before the first of them failed. */
+function refuseTooMany(ranks: number): void {
+  const most = Math.max(1, Math.floor(freemem() / leastBytesOfRank));
+  if (ranks <= most) return;
+  throw new WeftError('BAD_USAGE', `this machine has no memory for ${ranks} ranks`, {
+    hint: `Each is a process of about 48 MiB before its buffers: start at most ${most} here.`,
+  });
 }
 
 const listen = (host: string): Promise<Server> =>

@@ -70,6 +70,14 @@ describe('local ranks', () => {
     expect(left).toEqual([]);
   });
 
+  test('more than the memory holds are refused before any is started', async () => {
+    const started = spawnRanks({ ranks: 10_000_000, command: process.execPath });
+    await expect(started).rejects.toMatchObject({
+      code: 'BAD_USAGE',
+      hint: expect.stringMatching(/at most \d+ here/),
+    });
+  });
+
   test('a command that is not there', async () => {
     const { outcome } = await runRanks('exchange', { ranks: 2, command: '/none/such' });
     expect(outcome.ok).toBe(false);
