@@ -92,6 +92,8 @@ interface BenchmarkBase {
   readonly options?: readonly OwnOption[];
   /** Throws BAD_USAGE for settings that make no sense here, before any rank is started. */
   check?(settings: Settings): void;
+  /** Throws for settings that this machine cannot serve, before local ranks are started on it. */
+  preflight?(settings: Settings): void;
   /** `--buffers` means something here. */
   readonly takesBuffers?: boolean;
 }

@@ -13,6 +13,7 @@ import { formatBytes, formatBytesRounded, gbpsOf } from '../measure/units.js';
 import type { Mismatch } from '../memory/buffer.js';
 import { measuredRow, skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
+import { onOneHost } from '../world/choose-fabric.js';
 import { defineBenchmark, type Procedure } from './benchmark.js';
 import { availableForIpc } from './ipc-memory.js';
 import {
@@ -21,6 +22,7 @@ import {
   gridOption,
   type Producers,
   producerOption,
+  refuseMissingGpu,
   type Shape,
   shapesOf,
 } from './producers.js';
@@ -44,6 +46,7 @@ export const ipc = defineBenchmark({
   options: [gridOption, blockOption, producerOption],
   fabric: false,
   check: (settings) => sizesOf(settings).forEach(refuseOdd),
+  preflight: refuseMissingGpu,
   run: async (procedure) => {
     const { world, settings } = procedure;
     refuseHosts(procedure);
@@ -60,9 +63,9 @@ function refuseOdd(bytes: number): void {
 }
 
 function refuseHosts({ world: { members } }: Procedure): void {
-  if (members[writer]!.bootId === members[owner]!.bootId) return;
+  if (onOneHost({ members: [members[writer]!, members[owner]!] })) return;
   throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts, and share no memory', {
-    hint: 'Start two ranks on one host.',
+    hint: 'Start two ranks on one host. Network namespaces count as hosts.',
   });
 }
 
@@ -70,6 +73,20 @@ const usualShapes: Record<Producers['kind'], readonly Shape[]> = {
   cpu: [1, 2, 4].map((grid) => ({ grid, block: 256 })),
   gpu: [256, 1024].flatMap((block) => [1, 16, 32, 64, 128].map((grid) => ({ grid, block }))),
 };
+
+const memsetTries = 5;
+
+/** The peak of a size is one for all its rows: the shortest of several. */
+async function bestMemset(
+  landing: Landing | undefined,
+  bytes: number,
+): Promise<number | undefined> {
+  if (landing === undefined) return undefined;
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < memsetTries; i++)
+    best = Math.min(best, await landing.memsetNanoseconds(bytes));
+  return best;
+}
 
 /** What rank 0 tells rank 1 after it has written. */
 interface Written {
@@ -121,18 +138,22 @@ class IpcRows {
       world.rank === writer ? openRemote(shared[owner]!, gpu, world.signal) : undefined;
     const place = world.rank === writer ? pathTo(shared[owner]!, gpu) : undefined;
     const todo = this.#todo(sizes);
+    const memsets = new Map<number, number | null>();
     for (const [index, { bytes, column, shape }] of todo.entries()) {
       this.#procedure.listener.starting({ index, total: todo.length, column, bytes });
-      const memset = await world.allgather(
-        'memset',
-        (await landing?.memsetNanoseconds(bytes)) ?? null,
-      );
+      if (!memsets.has(bytes)) {
+        const everyones = await world.allgather(
+          'memset',
+          (await bestMemset(landing, bytes)) ?? null,
+        );
+        memsets.set(bytes, everyones[owner]!);
+      }
       const timed = remote && (await this.#time(remote, column, bytes, shape));
       const written = timed && { bytes, seed: timed.lastSeed };
       const found = await this.#verify(landing, written);
       if (!timed || !place) continue;
       const oneMemory = place.path === 'same GPU' || place.path === 'host memory';
-      const peakGbps = oneMemory ? gbpsOf(bytes, memset[owner]!) : place.peakGbps;
+      const peakGbps = oneMemory ? gbpsOf(bytes, memsets.get(bytes)!) : place.peakGbps;
       const row = { column, bytes, shape, timed, found, path: place.path };
       this.#procedure.listener.row(
         this.#row({ ...row, ...(peakGbps !== undefined && { peakGbps }) }),

@@ -63,6 +63,18 @@ export function shapesOf({ own = {} }: Settings, usual: readonly Shape[]): reado
   return grids.flatMap((one) => blocks.map((other) => ({ grid: one, block: other })));
 }
 
+/** A GPU that was asked for is on this machine, where local ranks are about to be started. */
+export function refuseMissingGpu({ own = {} }: Settings): void {
+  const there = own.producer === 'gpu' ? gpuAvailability() : undefined;
+  if (there && 'reason' in there) throw noGpu('this machine has no GPU', there.reason);
+}
+
+const noGpu = (message: string, cause: unknown): WeftError =>
+  new WeftError('NO_GPU', message, {
+    hint: 'Use --producer cpu, or leave it out, for CPU threads in their place.',
+    cause,
+  });
+
 /**
  * The same kind on every rank: a GPU where every rank has one, unless asked otherwise. Ranks of a host take its GPUs
  * in turn.
@@ -77,10 +89,7 @@ export async function chooseProducers(
   const without = counts.indexOf(0);
   if (without >= 0) {
     if (asked !== 'gpu') return { kind: 'cpu', shared: false };
-    throw new WeftError('NO_GPU', `rank ${without} has no GPU`, {
-      hint: 'Use --producer cpu, or leave it out, for CPU threads in their place.',
-      cause: 'reason' in there ? there.reason : undefined,
-    });
+    throw noGpu(`rank ${without} has no GPU`, 'reason' in there ? there.reason : undefined);
   }
   const gpu = gpuNumberOf(world.localRank, there.gpus.length, gpus) ?? 0;
   openGpu(gpu);

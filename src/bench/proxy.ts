@@ -8,7 +8,7 @@ import { skippedRow } from '../results/rows.js';
 import { defineBenchmark, type OwnOption, type Procedure } from './benchmark.js';
 import { deviceOf, gatherRooms, prepareDevice } from './fitting.js';
 import { gatherAvailable, gpuMisfit, misfit, type Need } from './memory-plan.js';
-import { chooseProducers, type Producers, producerOption } from './producers.js';
+import { chooseProducers, type Producers, producerOption, refuseMissingGpu } from './producers.js';
 import { measureGroup } from './proxy-group.js';
 import type { Mode } from './proxy-modes.js';
 import type { Session } from './session.js';
@@ -63,6 +63,7 @@ export const proxy = defineBenchmark({
   sizes: { minBytes: 64 * 2 ** 10, maxBytes: 64 * 2 ** 20, factor: 4 },
   options: ownOptions,
   fabric: true,
+  preflight: refuseMissingGpu,
   deviceMemory: ({ own }) => own?.producer !== 'cpu',
   run: async (procedure) => {
     const producers = await chooseProducers(procedure.world, procedure.settings);

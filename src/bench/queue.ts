@@ -12,6 +12,7 @@ import {
   gridOption,
   type Producers,
   producerOption,
+  refuseMissingGpu,
   type Shape,
   shapesOf,
   spinsFor,
@@ -47,6 +48,7 @@ export const queue = defineBenchmark({
   options: [gridOption, blockOption, capacityOption, producerOption],
   fabric: false,
   check: refuseSizes,
+  preflight: refuseMissingGpu,
   run: async (procedure) => {
     // The queue is a matter of one process: rank 0's.
     const producers = await chooseProducers(procedure.world, procedure.settings);

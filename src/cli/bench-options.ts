@@ -5,7 +5,16 @@ import { defaultSettings, type Settings } from '../bench/settings.js';
 import { formatBytes } from '../measure/units.js';
 import { type Format, formats } from '../results/formats/format-run.js';
 import { addFabricOptions, readFabricOptions } from './fabric-options.js';
-import { bytes, factor, names, natural, parsed, positive, someBytes } from './option-parsers.js';
+import {
+  bytes,
+  factor,
+  names,
+  natural,
+  parsed,
+  positive,
+  rankCount,
+  someBytes,
+} from './option-parsers.js';
 
 /** Options that say who runs and what is shown, not what is measured. */
 export interface ShowOptions {
@@ -94,7 +103,7 @@ export function addRankOptions(command: Command): Command {
     .option(
       '--ranks <count>',
       'ranks on this machine; under torchrun, srun or mpirun they decide',
-      positive,
+      rankCount,
     )
     .option('--quiet', 'results only', false)
     .option('--verbose', 'causes, stacks, and the output of every rank', false)

@@ -37,7 +37,10 @@ export function addBenchCommand(program: Command, benchmark: Benchmark): void {
     process.exitCode = await inRanks({
       show,
       localRanks: ranks,
-      preflight: () => usesFabric(benchmark) && preflight(settings),
+      preflight: () => {
+        benchmark.preflight?.(settings);
+        if (usesFabric(benchmark)) preflight(settings);
+      },
       pin: settings.pin,
       gpus: settings.gpus,
       timeoutMs: settings.timeoutMs,

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import {
@@ -26,6 +26,7 @@ import { inRanks } from './in-ranks.js';
 import { percent } from './option-parsers.js';
 import { Progress } from './progress.js';
 import { stdoutTerminal } from './terminal.js';
+import { writeWhole } from './write-whole.js';
 
 const checkSchema = rankSchema.extend({
   expect: z.string().optional(),
@@ -197,17 +198,15 @@ async function measure(world: World, entries: readonly SuiteEntry[], quiet: bool
 
 /** Prints the verdict; the exit code follows from it. */
 function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number {
-  if (metrics !== undefined) writeMetrics(metrics, verdict);
   const text =
     format === 'json'
       ? `${JSON.stringify(verdict, null, 2)}\n`
       : formatVerdict(verdict, { ...stdoutTerminal(), all });
   process.stdout.write(text);
+  if (metrics !== undefined) writeMetrics(metrics, verdict);
   return verdict.grade === 'pass' ? exitCode.ok : exitCode.verdict;
 }
 
 /** The collector may read at any moment: it sees the old file or the new one. */
-function writeMetrics(file: string, verdict: Verdict): void {
-  writeFileSync(`${file}.part`, formatMetrics(verdict, new Date()));
-  renameSync(`${file}.part`, file);
-}
+const writeMetrics = (file: string, verdict: Verdict): void =>
+  writeWhole(file, formatMetrics(verdict, new Date()), '--metrics');

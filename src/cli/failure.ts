@@ -1,11 +1,14 @@
 import { isWeftError, WeftError } from '../errors.js';
+import { wrap } from '../results/formats/text.js';
+import { terminalOf } from './terminal.js';
 
 export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } as const;
 
 /** What went wrong and what to do; causes and stacks only when asked for. */
 export function describeFailure(error: unknown, verbose: boolean): string {
-  const lines = [`weft: ${error instanceof Error ? error.message : String(error)}`];
-  if (isWeftError(error) && error.hint) lines.push(error.hint);
+  const message = `weft: ${error instanceof Error ? error.message : String(error)}`;
+  const hint = isWeftError(error) && error.hint ? [error.hint] : [];
+  const lines = [message, ...hint].flatMap(forTerminal);
   if (verbose && error instanceof Error) {
     lines.push(error.stack ?? '');
     for (let cause = error.cause; cause !== undefined; ) {
@@ -17,6 +20,15 @@ export function describeFailure(error: unknown, verbose: boolean): string {
   }
   return lines.join('\n');
 }
+
+/** A terminal would break words; files and pipes get each message on one line. */
+export const forTerminal = (text: string): string[] =>
+  process.stderr.isTTY
+    ? text
+        .trimEnd()
+        .split('\n')
+        .flatMap((line) => wrap(line, terminalOf(process.stderr).width))
+    : [text.trimEnd()];
 
 const usageCodes = new Set(['BAD_USAGE', 'LAUNCHER_CONFLICT']);
 const nothingCodes = new Set([

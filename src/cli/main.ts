@@ -5,7 +5,7 @@ import { addAllToAllSingleCommand } from './all-to-all-single.js';
 import { addBenchCommand } from './bench.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
-import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+import { describeFailure, exitCode, exitCodeOf, forTerminal } from './failure.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
@@ -28,6 +28,7 @@ const program = new Command('weft')
   .description('Measures the fabric between processes, hosts and GPUs, and checks every byte.')
   .version(version)
   .showHelpAfterError('(weft --help, or weft COMMAND --help, lists what there is)')
+  .configureOutput({ outputError: (text, write) => write(`${forTerminal(text).join('\n')}\n`) })
   .exitOverride();
 addInfoCommand(program);
 addListCommand(program);

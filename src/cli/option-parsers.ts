@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { isWeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
+import { maxWorld } from '../plan/plan.js';
 
 /** Turns a parser's error into commander's, which names the option. */
 export function parsed<T>(parse: (text: string) => T): (text: string) => T {
@@ -32,6 +33,10 @@ const number = (what: string, check: (value: number) => boolean) =>
 export const positive = number(
   'a whole number above 0',
   (value) => Number.isSafeInteger(value) && value > 0,
+);
+export const rankCount = number(
+  `a whole number from 1 to ${maxWorld}`,
+  (value) => Number.isInteger(value) && value > 0 && value <= maxWorld,
 );
 export const natural = number(
   'a whole number, 0 or more',

@@ -1,4 +1,3 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { WeftError } from '../errors.js';
 import { readRun } from '../results/read-run.js';
@@ -51,36 +50,4 @@ export function pictureFile(
     });
   }
   return asked;
-}
-
-/** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
-export function writePicture(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(draft, text, { flag: 'wx' });
-    renameSync(draft, path);
-  } catch (cause) {
-    rmSync(draft, { force: true });
-    throw cannotWrite(path, cause as NodeJS.ErrnoException);
-  }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of the path is a file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-};
-
-function cannotWrite(path: string, cause: NodeJS.ErrnoException): WeftError {
-  const why = reasons[cause.code ?? ''] ?? cause.message;
-  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
-  return new WeftError(full ? 'BAD_FILE' : 'BAD_USAGE', `cannot write ${path}: ${why}`, {
-    hint: full ? 'Free some space, or name another place with -o.' : 'Name another place with -o.',
-    cause,
-  });
 }

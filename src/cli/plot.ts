@@ -4,7 +4,8 @@ import type { Chart } from '../report/chart.js';
 import { chartsOf } from '../report/charts.js';
 import type { ThemeName } from '../report/hydrate.js';
 import { mergeRepeats } from '../results/repeats.js';
-import { pictureFile, readRuns, writePicture } from './pictures.js';
+import { pictureFile, readRuns } from './pictures.js';
+import { writeWhole } from './write-whole.js';
 
 interface PlotOptions {
   readonly out?: string;
@@ -30,7 +31,7 @@ export function addPlotCommand(program: Command): void {
       const file = pictureFile(out, paths, '.svg');
       const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), chart);
       const { renderSvg } = await import('../report/svg.js');
-      writePicture(file, renderSvg(charts, { theme, widthPx: width }));
+      writeWhole(file, renderSvg(charts, { theme, widthPx: width }), '-o');
       process.stdout.write(`${file}\n`);
     });
 }

@@ -15,6 +15,8 @@ export interface Standing {
   /** Rates of this column's rows so far. */
   readonly rates: readonly (number | null)[];
   readonly elapsedMs: number;
+  /** How long the last row took. */
+  readonly lastRowMs: number;
 }
 
 const barWidth = { least: 8, most: 32 };
@@ -60,9 +62,9 @@ function shareBar(share: number, width: number, unicode: boolean): string {
   return full.repeat(filled) + empty.repeat(width - filled);
 }
 
-/** As if the rows to come took as long as those that were. */
-function timeLeft({ elapsedMs, index, total }: Standing): string {
-  const seconds = Math.ceil(((elapsedMs / index) * (total - index)) / 1000);
+/** As if the rows to come took as long as those that were, or as the last one: sizes grow. */
+function timeLeft({ elapsedMs, lastRowMs, index, total }: Standing): string {
+  const seconds = Math.ceil((Math.max(elapsedMs / index, lastRowMs) * (total - index)) / 1000);
   if (seconds < 60) return `${seconds} s left`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s left`;

@@ -28,12 +28,14 @@ export class Progress implements Listener {
 
   starting(row: Parameters<Listener['starting']>[0]): void {
     if (!this.#show) return;
+    const elapsedMs = performance.now() - this.#startedMs;
     this.#standing = {
       ...row,
       title: this.#title,
       last: this.#last,
       rates: this.#rates.get(row.column) ?? [],
-      elapsedMs: performance.now() - this.#startedMs,
+      elapsedMs,
+      lastRowMs: elapsedMs - (this.#standing?.elapsedMs ?? 0),
     };
     this.#draw();
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { pictureFile, readRuns, writePicture } from './pictures.js';
+import { pictureFile, readRuns } from './pictures.js';
+import { writeWhole } from './write-whole.js';
 
 /** `weft report RUN… -o FILE.html`: one page that needs no network. */
 export function addReportCommand(program: Command): void {
@@ -13,7 +14,7 @@ export function addReportCommand(program: Command): void {
       const runs = readRuns(paths);
       // Charts are a large library that no other command should wait for.
       const { renderReport } = await import('../report/html.js');
-      writePicture(file, renderReport(runs));
+      writeWhole(file, renderReport(runs), '-o');
       process.stdout.write(`${file}\n`);
     });
 }

@@ -63,6 +63,9 @@ async function runEntries(
     if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
     world.signal.throwIfAborted();
   }
+  if (world.rank === 0 && process.stderr.isTTY && !show.quiet) {
+    process.stderr.write('`weft serve` shows these runs in a browser, with charts.\n');
+  }
   const bad = codes.find((code) => code !== exitCode.ok && code !== exitCode.nothing);
   return bad ?? (codes.every((code) => code === exitCode.nothing) ? exitCode.nothing : exitCode.ok);
 }

@@ -19,9 +19,9 @@ const packages: Record<ShimName, string> = {
   mpich: 'mpich libmpich-dev',
 };
 
-/** What makes a shim: Debian's and Ubuntu's package, and set-up. */
+/** What makes a shim: set-up, which installs Debian's and Ubuntu's package where it may. */
 export const howToBuild = (name: ShimName): string =>
-  `apt-get install ${packages[name]}, then npm run setup bench`;
+  `npm run setup bench (it needs ${packages[name]})`;
 
 /** The path of a shim that is there. */
 export function requireShim(name: ShimName, title: string): string {

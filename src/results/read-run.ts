@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
+import { plural } from '../measure/units.js';
 import {
   footerSchema,
   headerSchema,
@@ -122,9 +123,12 @@ function damaged(run: Run, damage: WeftError): ReadRun {
 
 function badLine(name: string, line: number, cause: unknown, rowsBefore: number): WeftError {
   const why = cause instanceof z.ZodError ? firstIssue(cause) : (cause as Error).message;
-  const kept = line === 1 ? '' : `; the ${rowsBefore} rows before it are good`;
+  const kept = line === 1 ? '' : `; ${plural(rowsBefore, 'row')} before it can be read`;
   return new WeftError('BAD_FILE', `${name}, line ${line}: not a line of a run (${why})${kept}`, {
-    ...(line === 1 && { hint: 'A run file begins with a line that says "schema":"weft.run/1".' }),
+    hint:
+      line === 1
+        ? 'A run file begins with a line that says "schema":"weft.run/1".'
+        : 'Measure again, or see with `weft report` what the file still holds.',
     cause,
   });
 }

@@ -57,13 +57,17 @@ export async function chooseFabric(
   wish: FabricWish,
   unplugged: 'refuse' | 'leave-out' = 'refuse',
 ): Promise<ChosenFabric> {
-  const provider = wish.provider ?? (await chooseProvider(world));
+  const provider = wish.provider ?? (await chooseProvider(world, wish));
   if (provider === 'shm' && !onOneHost(world)) {
     const hint = 'Leave --provider out, or use tcp. Network namespaces count as hosts.';
     await refuse(
       world,
       new WeftError('BAD_USAGE', 'shm cannot join ranks of several hosts', { hint }),
     );
+  }
+  if (provider === 'shm' && wish.nics) {
+    const hint = 'Leave --nics out, or use --provider tcp.';
+    await refuse(world, new WeftError('BAD_USAGE', 'shm uses no NICs', { hint }));
   }
   const channels = wish.channels === undefined ? {} : { channels: wish.channels };
   const chosen: NicChoice = wish.nics
@@ -105,9 +109,10 @@ function localPlace({ members, rank }: World): { localRank: number; localRanks: 
   return { localRank: self.localRank, localRanks: here.length };
 }
 
-async function chooseProvider(world: World): Promise<string> {
+/** Who names NICs wants them used. */
+async function chooseProvider(world: World, { nics }: FabricWish): Promise<string> {
   const everyones = await world.allgather('providers', askedAbout.filter(isOffered));
-  const candidates = onOneHost(world) ? askedAbout : rdma;
+  const candidates = onOneHost(world) && !nics ? askedAbout : rdma;
   return candidates.find((name) => everyones.every((offered) => offered.includes(name))) ?? 'tcp';
 }
 

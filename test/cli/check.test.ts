@@ -36,6 +36,15 @@ describe('a run that is there', () => {
     expect(stdout).toContain('write SinglePin 4K');
   });
 
+  test('gives its verdict also where metrics cannot be written', { timeout }, async () => {
+    expecting(desk, 0.000001);
+    const line = 'check --run run.jsonl --expect expect.yaml --metrics no/such/weft.prom';
+    const { exitCode, stdout, stderr } = await desk.weft(line);
+    expect(stdout).toContain('PASS');
+    expect(stderr).toContain('cannot write no/such/weft.prom: its folder does not exist');
+    expect(exitCode).toBe(2);
+  });
+
   test('fails what it does not, with exit code 4 and metrics', { timeout }, async () => {
     expecting(desk, 1_000_000);
     const line = 'check --run run.jsonl --expect expect.yaml --format json --metrics weft.prom';

@@ -9,6 +9,7 @@ const standing: Standing = {
   bytes: 262_144,
   last: '24.40 Gbps',
   rates: [3, 12, 24.4],
+  lastRowMs: 1000,
   elapsedMs: 10_000,
 };
 const plain = { color: false, unicode: true, bars: true };
@@ -22,6 +23,11 @@ describe('the progress line', () => {
     const line = progressLine(standing, { ...plain, width: 79 });
     expect(line).toContain('5/24 write MultiPin 256K · 24.40 Gbps · 38 s left');
     expect(line).toMatch(/^█+░+ /);
+  });
+
+  test('has the time left as the last row took it, where that was longer than the mean', () => {
+    const slower = progressLine({ ...standing, lastRowMs: 6000 }, { ...plain, width: 79 });
+    expect(slower).toContain('1 min 54 s left');
   });
 
   test('has the course of the column where there is room', () => {

@@ -75,8 +75,8 @@ const mops: Figure = {
   text: (row) => (row.outcome === 'passed' ? fixed(row.mops, 3) : row.outcome.toUpperCase()),
 };
 const each: Figure = {
-  title: 'ns each',
-  longTitle: 'ns each',
+  title: 'p50 ns',
+  longTitle: 'p50 (ns)',
   text: (row) => fixed(row.nanoseconds?.p50, 1),
 };
 const half: Figure = {

@@ -49,6 +49,7 @@ export function notesOf(run: Run): Note[] {
     ...ofBound(run),
     ...producers(run),
     ...paths(run),
+    ...losses(run),
     ...breakdowns(run),
     ...negativeSamples(run),
     verified(run),
@@ -192,8 +193,16 @@ function peaks({ rows }: Run, path: Path): string {
   const found = rows.flatMap(({ peakGbps }) => peakGbps ?? []);
   if (found.length === 0) return '';
   const [least, most] = [Math.min(...found), Math.max(...found)].map((gbps) => gbps.toFixed(1));
-  return `, peak ${least === most ? least : `${least} to ${most}`} Gbps (${peakFrom[path]})`;
+  const above = rows.some(({ busbwPercent }) => (busbwPercent ?? 0) > 100);
+  const peak = least === most ? least : `${least} to ${most}`;
+  return `, peak ${peak} Gbps (${peakFrom[path]}${above ? '; what is above 100 % was faster than that' : ''})`;
 }
+
+/** The rates beside it are means over all rounds, and may say something else. */
+const losses = ({ rows }: Run): Note[] =>
+  rows.some((row) => row.lossPercent !== undefined)
+    ? [{ kind: 'plain', text: 'Loss %: the median over rounds in which the columns took turns' }]
+    : [];
 
 /** Where a request's time went: at the smallest and the largest size of each column. */
 function breakdowns(run: Run): Note[] {
@@ -229,7 +238,7 @@ function verified(run: Run): Note {
   if (bytes === 0) return { kind: 'doubt', text: 'not verified: no bytes were checked' };
   const counted = wrong === 0 ? 'none wrong' : `${wrong} WRONG`;
   const unchecked = run.rows.filter((r) => r.nanoseconds !== null && r.checked.bytes === 0).length;
-  const rest = unchecked === 0 ? '' : `; ${unchecked} rows were not checked`;
+  const rest = unchecked === 0 ? '' : `; ${plural(unchecked, 'row')} not checked`;
   return {
     kind: wrong === 0 ? 'plain' : 'bad',
     text: `verified: ${formatBytesRounded(bytes)} bytes checked, ${counted}${rest}`,

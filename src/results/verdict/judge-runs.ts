@@ -5,10 +5,10 @@ import type { Item } from './verdict.js';
 
 /** What is wrong whatever was expected: wrong bytes, failed rows, runs that came to no end. */
 export function judgeSoundness(runs: readonly Run[]): Item[] {
-  return runs.flatMap((run) => [bytesChecked(run), ...failedRows(run), ...unfinished(run)]);
+  return runs.flatMap((run) => [...bytesChecked(run), ...failedRows(run), ...unfinished(run)]);
 }
 
-function bytesChecked({ benchmark, rows }: Run): Item {
+function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
   const sum = (key: 'bytes' | 'wrong') => rows.reduce((total, row) => total + row.checked[key], 0);
   const [bytes, wrong] = [sum('bytes'), sum('wrong')];
   const name = `${benchmark} data`;
@@ -17,13 +17,15 @@ function bytesChecked({ benchmark, rows }: Run): Item {
     const reason = `${wrong} of ${bytes} bytes arrived wrong.`;
     const next =
       'Take the host named in the run out of service and test its memory, NICs and cables.';
-    return { name, grade: 'fail', reason, next, ...figures };
+    return [{ name, grade: 'fail', reason, next, ...figures }];
   }
+  // What came to no end before its first row says so itself.
+  if (bytes === 0 && outcome === 'aborted') return [];
   if (bytes === 0) {
     const next = 'Run it without --check 0.';
-    return { name, grade: 'degraded', reason: 'No byte was checked.', next, ...figures };
+    return [{ name, grade: 'degraded', reason: 'No byte was checked.', next, ...figures }];
   }
-  return { name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures };
+  return [{ name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures }];
 }
 
 const failedRows = ({ benchmark, rows }: Run): Item[] =>

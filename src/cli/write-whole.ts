@@ -1,0 +1,34 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { WeftError } from '../errors.js';
+
+/** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
+export function writeWhole(path: string, text: string, option: '-o' | '--metrics'): void {
+  const draft = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text, { flag: 'wx' });
+    renameSync(draft, path);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw cannotWrite(path, option, cause as NodeJS.ErrnoException);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of the path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function cannotWrite(path: string, option: string, cause: NodeJS.ErrnoException): WeftError {
+  const why = reasons[cause.code ?? ''] ?? cause.message;
+  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
+  return new WeftError(full ? 'BAD_FILE' : 'BAD_USAGE', `cannot write ${path}: ${why}`, {
+    hint: `${full ? 'Free some space, or name' : 'Name'} another place with ${option}.`,
+    cause,
+  });
+}
