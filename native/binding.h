@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,12 +22,17 @@ inline Napi::Error toError(Napi::Env env, const Fault& fault) {
   return error;
 }
 
+/// Of a thread that could not be made.
+inline Fault toFault(const std::system_error& error) { return {"task", error.code().value(), error.what()}; }
+
 template <typename Body>
 auto guarded(Napi::Env env, Body&& body) -> decltype(body()) {
   try {
     return body();
   } catch (const Fault& fault) {
     throw toError(env, fault);
+  } catch (const std::system_error& error) {
+    throw toError(env, toFault(error));
   }
 }
 

@@ -167,7 +167,12 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
   }
   told_ = Napi::ThreadSafeFunction::New(job.Env(), Napi::Function(), "weft plan", 0, 1);
-  thread_ = std::thread([this] { work(); });
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (...) {
+    told_.Release();
+    throw;
+  }
 }
 
 PlanRun::~PlanRun() {
@@ -184,6 +189,8 @@ void PlanRun::work() {
     samples_ = executor_->run(options_);
   } catch (const Fault& fault) {
     fault_ = std::make_unique<Fault>(fault);
+  } catch (const std::system_error& error) {
+    fault_ = std::make_unique<Fault>(toFault(error));
   } catch (const std::exception& error) {
     fault_ = std::make_unique<Fault>("plan", EIO, error.what());
   }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <system_error>
 #include <thread>
 
 #include "binding.h"
@@ -26,7 +25,12 @@ class Task {
     handle.Set("done", task->deferred_.Promise());
     handle.Set("abort", Napi::Function::New(env, [task](const Napi::CallbackInfo&) { task->aborted_.store(true); }));
     // The thread keeps the task; what JavaScript sees of the task is touched by JavaScript's thread alone.
-    std::thread([task] { task->run(task); }).detach();
+    try {
+      std::thread([task] { task->run(task); }).detach();
+    } catch (...) {
+      task->told_.Release();
+      throw;
+    }
     return handle;
   }
 
@@ -40,7 +44,7 @@ class Task {
     } catch (const Fault& fault) {
       fault_ = std::make_unique<Fault>(fault);
     } catch (const std::system_error& error) {
-      fault_ = std::make_unique<Fault>("task", error.code().value(), error.what());  // of a thread that cannot be made
+      fault_ = std::make_unique<Fault>(toFault(error));
     } catch (const std::exception& error) {
       fault_ = std::make_unique<Fault>("task", EIO, error.what());
     }

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
 import { gpuError } from '../gpu/faults.js';
 import { isNativeFault } from '../native/addon.js';
+import { threadError } from '../native/thread-fault.js';
 
 /** Turns what the addon threw into the error of the fabric; anything else passes through. */
 export function fabricError(error: unknown): unknown {
@@ -29,6 +30,8 @@ export function fabricError(error: unknown): unknown {
     });
   }
   if (error.code === constants.errno.ERANGE) return new TypeError(error.text);
+  const noThread = threadError(error);
+  if (noThread) return noThread;
   return new WeftError('FABRIC_FAULT', `${error.operation}: ${error.text}`, {
     hint: hintFor(error.operation, error.code),
     cause: error,

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
 import { addon, isNativeFault } from '../native/addon.js';
 import type { NativeQueueJob, NativeQueueResult, NativeTask } from '../native/tasks.js';
+import { threadError } from '../native/thread-fault.js';
 import { gpuError } from './faults.js';
 
 /** Elements carry 16 bytes with their tags. */
@@ -52,14 +53,8 @@ function taskError(error: unknown, hints: TaskHints): unknown {
   if (error.code === errno.ETIMEDOUT) {
     return new WeftError('TIMEOUT', error.text, { hint: hints.tooLong, cause: error });
   }
-  if (error.operation === 'task' && error.code === errno.EAGAIN) {
-    return new WeftError('UNSUPPORTED', `a thread could not be made: ${error.text}`, {
-      hint: 'Ask for fewer (--grid), or raise the limit on processes (ulimit -u).',
-      cause: error,
-    });
-  }
   if (error.code === errno.EINVAL) {
     return new WeftError('BAD_USAGE', error.text, { hint: hints.impossible, cause: error });
   }
-  return gpuError(error);
+  return threadError(error) ?? gpuError(error);
 }

@@ -148,7 +148,7 @@ describe('what is wrong is said', () => {
     const both = await desk.weft(`${line} fabric,gloo`, without);
     expect(both.exitCode).toBe(0);
     expect(both.stdout).toMatch(
-      /skipped gloo: gloo is not set up here: apt-get install libgloo-dev/,
+      /skipped gloo: gloo is not set up here: npm run setup bench \(it needs libgloo-dev\)/,
     );
     expect((await desk.weft(`${line} gloo`, without)).exitCode).toBe(3);
   });

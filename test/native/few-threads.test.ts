@@ -13,13 +13,18 @@ beforeAll(() => {
   return () => desk[Symbol.dispose]();
 });
 
-test.each(['queue --columns Push', 'ipc --columns Kernel -b 1M -e 1M'])(
-  '%s ends where a thread cannot be made',
-  async (line) => {
-    const env = { LD_PRELOAD: library, FEW_THREADS: '6' };
-    const run = `${line} --producer cpu --grid 64 --block 1 --budget-ms 20`;
-    const { exitCode, stderr } = await desk.weft(run, env);
-    expect(stderr).toMatch(/a thread could not be made: /);
-    expect(exitCode).toBe(1);
-  },
-);
+const ipc = 'ipc --columns Kernel -b 1M -e 1M --producer cpu --grid 64 --block 1';
+test.each([
+  ['queue --columns Push --producer cpu --grid 64 --block 1', 6],
+  [ipc, 40],
+  // Not even the one that would make the others.
+  [ipc, 2],
+  ['proxy --columns SingleNBI -b 4K -e 4K --provider shm --producer cpu --producers 8', 6],
+  ['write --columns SinglePin -b 4K -e 4K --provider shm', 0],
+])('%s ends where only %i threads can be made', async (line, threads) => {
+  const env = { LD_PRELOAD: library, FEW_THREADS: String(threads) };
+  const run = `${line} --budget-ms 20`;
+  const { exitCode, stderr } = await desk.weft(run, env);
+  expect(stderr).toMatch(/a thread could not be made: /);
+  expect(exitCode).toBe(1);
+});
