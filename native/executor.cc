@@ -102,8 +102,7 @@ void Executor::iterate() {
 void Executor::activate(uint32_t index) {
   const PlanStep& step = plan_.steps[index];
   if (step.kind >= PlanStep::Wait) return activateOther(index);
-  Lane& lane = laneOf(step);
-  lane.ready[(lane.head + lane.count++) % lane.ready.size()] = index;
+  laneOf(step).push(index);
 }
 
 void Executor::activateOther(uint32_t index) {
@@ -136,12 +135,8 @@ void Executor::finish(uint32_t index) {
 // Posts a chunk of each ready step in turn, so that no peer waits for another's whole transfer.
 void Executor::pump(Lane& lane) {
   while (lane.count > 0 && lane.inFlight < plan_.window) {
-    uint32_t index = lane.ready[lane.head];
-    lane.head = (lane.head + 1) % lane.ready.size();
-    lane.count--;
-    if (++state_[index].posted < plan_.steps[index].chunks) {
-      lane.ready[(lane.head + lane.count++) % lane.ready.size()] = index;
-    }
+    uint32_t index = lane.pop();
+    if (++state_[index].posted < plan_.steps[index].chunks) lane.push(index);
     Operation& operation = *lane.free.back();
     lane.free.pop_back();
     lane.inFlight++;

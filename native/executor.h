@@ -84,6 +84,16 @@ class Executor : private Completer {
     size_t head = 0, count = 0;
     uint32_t inFlight = 0;
     std::vector<Operation*> free;
+
+    // Without a division, which showed in the time of small messages.
+    size_t wrapped(size_t at) const { return at < ready.size() ? at : at - ready.size(); }
+    void push(uint32_t index) { ready[wrapped(head + count++)] = index; }
+    uint32_t pop() {
+      uint32_t index = ready[head];
+      head = wrapped(head + 1);
+      count--;
+      return index;
+    }
   };
 
   void iterate();
