@@ -142,7 +142,7 @@ export class PromisePort {
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
     this.stop();
-    this.#failAll(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
+    this.#failWhere(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
   }
 
   #await(): void {
@@ -174,7 +174,7 @@ export class PromisePort {
         }
       }
     } catch (error) {
-      this.#failAll(fabricError(error));
+      this.#failWhere(fabricError(error));
     } finally {
       this.#running = false;
       if (!this.#closed) this.start();
@@ -201,14 +201,10 @@ export class PromisePort {
       const low = records[i + 2]!;
       const high = records[i + 3]!;
       if (kind === record.done) this.#settle(id)?.resolve(high * 2 ** 32 + low);
-      else if (kind === record.failed) this.#fail(id, this.#fault(low, high));
+      else if (kind === record.failed) this.#settle(id)?.reject(this.#fault(low, high));
       else if (kind === record.arrived) this.#arrive(id, low);
       else this.#failEndpoint(id, this.#fault(low, high));
     }
-  }
-
-  #fail(id: number, error: WeftError): void {
-    this.#settle(id)?.reject(error);
   }
 
   #settle(id: number): Waiting | undefined {
@@ -239,11 +235,7 @@ export class PromisePort {
     this.#failWhere(error, (waiting) => waiting.endpoint === endpoint);
   }
 
-  #failAll(error: unknown): void {
-    this.#failWhere(error, () => true);
-  }
-
-  #failWhere(error: unknown, which: (waiting: Waiting) => boolean): void {
+  #failWhere(error: unknown, which: (waiting: Waiting) => boolean = () => true): void {
     for (const [id, operation] of this.#operations.entries()) {
       if (operation && which(operation)) this.#settle(id)?.reject(error);
     }

@@ -53,6 +53,12 @@ export function formatBytesRounded(bytes: number): string {
 export const plural = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** `3`, `3 to 7`: of some values the least and the most, as they are written. */
+export function rangeText(values: readonly number[], digits: number): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((v) => v.toFixed(digits));
+  return least === most ? least! : `${least} to ${most}`;
+}
+
 /** 1e9 bits per second; a bit per nanosecond is the same. */
 export function gbpsOf(bytes: number, nanoseconds: number): number {
   return (bytes * 8) / nanoseconds;

@@ -1,6 +1,6 @@
 import { groupBy } from '../measure/group.js';
 import { medianOf } from '../measure/summary.js';
-import { plural } from '../measure/units.js';
+import { plural, rangeText } from '../measure/units.js';
 import { railColumn } from '../results/diagnosis/cells.js';
 import { type Note, noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
@@ -89,9 +89,7 @@ function proxyFinding(run: Run): string | undefined {
     const kept = passed(run).flatMap(({ column, lossPercent }) =>
       lossPercent === undefined || !column.endsWith(ending) ? [] : [100 - lossPercent],
     );
-    if (kept.length === 0) return undefined;
-    const [least, greatest] = extentOf(kept).map(Math.round);
-    return least === greatest ? `${least} %` : `${least} to ${greatest} %`;
+    return kept.length === 0 ? undefined : `${rangeText(kept, 0)} %`;
   };
   const [nbi, blocking] = [keeps('NBI'), keeps('Blocking')];
   const parts = [

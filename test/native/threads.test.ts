@@ -10,20 +10,27 @@ const root = join(import.meta.dirname, '../..');
 const sources = ['queue-run', 'proxy', 'proxy-program', 'pattern'].map((name) =>
   join(root, 'native', `${name}.cc`),
 );
+const programs = ['queue-threads', 'proxy-threads'];
 const folder = mkdtempSync(join(tmpdir(), 'weft-threads-'));
-const program = join(folder, 'queue-threads');
 
 beforeAll(() => {
   const flags = ['-std=c++20', '-O1', '-g', '-fsanitize=thread', '-Wall', '-Wextra', '-pthread'];
-  const main = join(root, 'test/native/queue-threads.cc');
-  execFileSync('g++', [...flags, main, ...sources, '-o', program], { stdio: 'pipe' });
+  for (const name of programs) {
+    const main = join(import.meta.dirname, `${name}.cc`);
+    const built = join(folder, name);
+    execFileSync('g++', [...flags, main, ...sources, '-o', built], { stdio: 'pipe' });
+  }
 }, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('queue and proxy have no data race, lose nothing and keep order', () => {
-  const env = { ...process.env, TSAN_OPTIONS: 'halt_on_error=1 exitcode=66' };
-  const output = execFileSync(program, { env, encoding: 'utf8', timeout: 250_000 });
-  expect(output).not.toContain('FAILED');
-  expect(output).toMatch(/done\n$/);
-}, 300_000);
+test.each(programs)(
+  '%s have no data race, lose nothing and keep order',
+  (name) => {
+    const env = { ...process.env, TSAN_OPTIONS: 'halt_on_error=1 exitcode=66' };
+    const output = execFileSync(join(folder, name), { env, encoding: 'utf8', timeout: 250_000 });
+    expect(output).not.toContain('FAILED');
+    expect(output).toMatch(/done\n$/);
+  },
+  300_000,
+);
