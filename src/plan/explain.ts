@@ -1,4 +1,4 @@
-import { formatBytesRounded, formatNanoseconds, plural } from '../measure/units.js';
+import { formatBytesRounded, formatNanoseconds, plural, rangeText } from '../measure/units.js';
 import { allowedLineRateGbps, boundOf, type Link, type Load, loadOfTraffic } from './bound.js';
 import { chunkCount } from './plan.js';
 import type { Strategy } from './strategies.js';
@@ -187,8 +187,7 @@ function arrivalLines(options: ExplainOptions): string[] {
     traffic.incoming(rank).reduce((sum, block) => sum + chunks(block), 0),
   );
   if (counts.length === 0) return ['  arrivals  none'];
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  const each = least === most ? String(least) : `${least} to ${most}`;
+  const each = rangeText(counts, 0);
   const who = counts.length === 1 ? 'one rank counts' : `${counts.length} ranks count`;
   return [`  arrivals  ${who} ${each}${counts.length === 1 ? '' : ' each'}`];
 }
