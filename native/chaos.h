@@ -1,4 +1,5 @@
 #pragma once
+#include <rdma/fabric.h>
 #include <rdma/fi_eq.h>
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace weft {
 
-/// Tests only: holds completions back and lets them out in random order, as a network without ordering may.
+/// Tests only: holds completions back and lets them out in random order, as a network without ordering may. Arrivals
+/// of writes come with FI_WRITE and without a context, as EFA of libfabric 1.17 delivers emulated ones.
 class Chaos {
  public:
   struct Held {
@@ -17,7 +19,12 @@ class Chaos {
 
   Chaos(uint64_t seed, double holdChance) : random_(seed), holdChance_(holdChance) {}
 
-  void take(uint32_t endpoint, const fi_cq_data_entry& entry) { held_.push_back({endpoint, entry}); }
+  void take(uint32_t endpoint, const fi_cq_data_entry& entry) {
+    held_.push_back({endpoint, entry});
+    if (!(entry.flags & FI_REMOTE_WRITE)) return;
+    held_.back().entry.flags |= FI_WRITE;
+    held_.back().entry.op_context = nullptr;
+  }
 
   /// The next completion to let through, or false when all that is held stays held for now.
   bool release(Held& out) {

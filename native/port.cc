@@ -160,11 +160,14 @@ void Port::arrived(uint32_t index, uint64_t wide) {
   if (++counter.arrived == counter.wanted) reached.push_back(counter.step);
 }
 
-// Providers disagree on flags: some set REMOTE_CQ_DATA on the initiator's own completion, some set nothing else on
-// the target's. What is initiated here is recognised first; what is neither that nor a receive arrived from outside.
+// Providers disagree on flags. EFA of libfabric 1.17 sets FI_WRITE on the target's completion too, with a null
+// context, so FI_REMOTE_WRITE is looked at first: it is an arrival whatever else is set. Others set REMOTE_CQ_DATA on
+// the initiator's own completion, or nothing else on the target's: then what is initiated here is recognised first,
+// and what is neither that nor a receive arrived from outside.
 void Port::complete(uint32_t index, const fi_cq_data_entry& entry) {
-  bool local = entry.flags & (FI_SEND | FI_WRITE | FI_READ);
-  bool receive = !local && (entry.flags & FI_RECV);
+  bool remote = entry.flags & (FI_REMOTE_WRITE | FI_REMOTE_READ);
+  bool local = !remote && (entry.flags & (FI_SEND | FI_WRITE | FI_READ));
+  bool receive = !remote && !local && (entry.flags & FI_RECV);
   if (!local && !receive) return arrived(index, entry.data);
   auto& operation = *static_cast<Operation*>(entry.op_context);
   release(operation);

@@ -126,9 +126,14 @@ async function launch(mpi: MpiLauncher, { settings, show }: Asked, ranks: number
   const [, script = '', ...args] = process.argv;
   const start = { ranks, pin: settings.pin, command: process.execPath, args: [script, ...args] };
   if (!show.quiet) process.stderr.write(`weft: ${describeStart(mpi, start)}\n`);
-  const code = await startByMpi(mpi, start);
+  const { code, signal, explained } = await startByMpi(mpi, start);
+  if (code === exitCode.ok) return exitCode.ok;
+  if (!explained) {
+    const how = signal === undefined ? `exited with code ${code}` : `was killed by ${signal}`;
+    process.stderr.write(`weft: ${mpi.command} ${how}, and no rank said why\n`);
+  }
   // Of a rank that was killed mpirun makes a code of its own.
-  return Object.values<number>(exitCode).includes(code) ? code : exitCode.failed;
+  return Object.values<number | undefined>(exitCode).includes(code) ? code! : exitCode.failed;
 }
 
 async function workOf({ request, settings, show }: Asked, world: World): Promise<number> {

@@ -10,6 +10,7 @@ import {
   type World,
 } from '../world/index.js';
 import { pinUnderLauncher } from '../world/pinning.js';
+import { reportExit } from '../world/rank-process.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';
@@ -77,8 +78,9 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
     return exitCode.failed;
   }
   if (ok || !failure) return exitCode.ok;
-  // A rank that exits by itself has said why.
-  if (failure.signal || (!failure.report && !failure.lastWords && failure.rank !== 0)) {
+  // A rank that ends on purpose has said why.
+  const explained = failure.report ?? failure.announced;
+  if (failure.signal || (explained === undefined && !failure.lastWords)) {
     process.stderr.write(`weft: ${describeExit(failure)}\n`);
   }
   return failure.exitCode ?? exitCode.failed;
@@ -106,7 +108,7 @@ async function joinAndWork(
       void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was ended by ${signal}`));
     };
     process.once('SIGTERM', end).once('SIGINT', end);
-    return await work(world);
+    return announced(await work(world));
   } catch (error) {
     await world?.fail(error);
     // Of a local job's ranks the one that failed speaks, and rank 0, which has the results.
@@ -115,8 +117,14 @@ async function joinAndWork(
     if (launcher !== 'local' || !consequence || rank === 0) {
       process.stderr.write(`${describeFailure(error, verbose)}\n`);
     }
-    return exitCodeOf(error);
+    return announced(exitCodeOf(error));
   } finally {
     await world?.close();
   }
+}
+
+/** What is known to end with another code than 0 is told to whoever started this rank. */
+function announced(code: number): number {
+  if (code !== exitCode.ok) reportExit(code);
+  return code;
 }

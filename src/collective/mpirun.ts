@@ -1,5 +1,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { randomToken } from '../world/index.js';
+import { parseReports } from '../world/rank-process.js';
 import { type MpiName, mpiTitle } from './mpi.js';
 import { hasShim } from './shims.js';
 
@@ -62,8 +66,32 @@ function untilWeDie(): string[] {
   return there ? ['setpriv', '--pdeathsig', 'TERM'] : [];
 }
 
-/** Starts the whole job by MPI's launcher; resolves with its exit code, 1 where a signal ended it. */
-export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<number> {
+/** How a launcher ended, and what the ranks said of themselves. */
+export interface MpiEnd {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** Some rank said why it failed, or that it would end with a code of its own. */
+  readonly explained: boolean;
+}
+
+/** Starts the whole job by MPI's launcher and waits for it. */
+export async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<MpiEnd> {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-job-'));
+  const reports = join(folder, 'reports');
+  writeFileSync(reports, '');
+  try {
+    const end = await launchAndWait(launcher, start, reports);
+    return { ...end, explained: parseReports(readFileSync(reports, 'utf8')).length > 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function launchAndWait(
+  launcher: MpiLauncher,
+  start: MpiStart,
+  reports: string,
+): Promise<Omit<MpiEnd, 'explained'>> {
   const words = [launcher.command, ...launcherArgs(launcher, start), start.command, ...start.args];
   const [command = '', ...args] = [...untilWeDie(), ...words];
   const child = spawn(command, args, {
@@ -71,6 +99,7 @@ export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<numb
     env: {
       ...process.env,
       WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken(),
+      WEFT_REPORT_FILE: reports,
       // mpirun gives its ranks a terminal of its own making: what is not for a terminal gets no colour.
       ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
     },
@@ -79,9 +108,9 @@ export function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<numb
   process.on('SIGINT', pass).on('SIGTERM', pass);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (code) => {
+    child.on('exit', (code, signal) => {
       process.off('SIGINT', pass).off('SIGTERM', pass);
-      resolve(code ?? 1);
+      resolve({ code: code ?? undefined, signal: signal ?? undefined });
     });
   });
 }

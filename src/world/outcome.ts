@@ -11,6 +11,8 @@ export interface RankExit {
   /** What it said of its own failure over the report pipe, and when that came. */
   readonly report: string | undefined;
   readonly reportAtMs: number | undefined;
+  /** The exit code with which it said it would end, having said why. */
+  readonly announced?: number | undefined;
   /** The parent had already told the ranks to end. */
   readonly afterStop: boolean;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { RankExit } from './outcome.js';
 import { forward, LastWords } from './output.js';
-import { type FailureReport, reportFd } from './rank-process.js';
+import { parseReports, reportFd } from './rank-process.js';
 
 export interface ChildOptions {
   readonly rank: number;
@@ -98,21 +98,25 @@ const exitOf = (child: ChildProcess): Promise<ChildEnd> =>
   });
 
 /** Collects what the rank says of itself; the result is asked for when it has ended. */
-function readReport(pipe: Readable | null): () => Pick<RankExit, 'report' | 'reportAtMs'> {
+function readReport(
+  pipe: Readable | null,
+): () => Pick<RankExit, 'report' | 'reportAtMs' | 'announced'> {
   let text = '';
-  let reportAtMs: number | undefined;
+  let firstAtMs: number | undefined;
   pipe?.setEncoding('utf8');
   pipe?.on('data', (chunk: string) => {
-    reportAtMs ??= performance.now();
+    firstAtMs ??= performance.now();
     text = (text + chunk).slice(0, 8192);
   });
   pipe?.on('error', () => {});
   return () => {
-    try {
-      const { message } = JSON.parse(text.split('\n')[0] ?? '') as FailureReport;
-      return { report: String(message), reportAtMs };
-    } catch {
-      return { report: undefined, reportAtMs: undefined }; // it said nothing
-    }
+    const reports = parseReports(text);
+    const failure = reports.find((one) => 'message' in one);
+    const exit = reports.find((one) => 'exitCode' in one);
+    return {
+      report: failure?.message,
+      reportAtMs: failure && firstAtMs,
+      announced: exit?.exitCode,
+    };
   };
 }

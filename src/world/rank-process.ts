@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import { isWeftError, WeftError } from '../errors.js';
 import { endWithParent, pinToCores } from '../native/process.js';
 
@@ -14,7 +14,9 @@ let reportsTo: number | undefined;
  * reads is taken out of the environment, so that programs this rank starts are not mistaken for ranks.
  */
 export function enterRank(env: NodeJS.ProcessEnv = process.env): void {
-  const { WEFT_PARENT, WEFT_CORES, WEFT_REPORT_FD } = env;
+  const { WEFT_PARENT, WEFT_CORES, WEFT_REPORT_FD, WEFT_REPORT_FILE } = env;
+  delete env.WEFT_REPORT_FILE;
+  if (WEFT_REPORT_FILE !== undefined) reportsTo = openReport(WEFT_REPORT_FILE);
   if (WEFT_PARENT === undefined) return;
   delete env.WEFT_PARENT;
   delete env.WEFT_CORES;
@@ -29,22 +31,45 @@ export function enterRank(env: NodeJS.ProcessEnv = process.env): void {
   if (WEFT_REPORT_FD !== undefined) reportsTo = Number(WEFT_REPORT_FD);
 }
 
-/** What a rank tells its parent, so that the cause is blamed and not whoever exits first. */
-export interface FailureReport {
-  readonly message: string;
+/** A launcher's ranks inherit no pipe: they report into a file of the process that started the launcher. */
+function openReport(file: string): number | undefined {
+  try {
+    return openSync(file, 'a');
+  } catch {
+    return undefined; // that process is gone, or on another host
+  }
 }
+
+/** What a rank tells its parent: why it failed, or that it is about to exit with this code and has said why. */
+export type RankReport = { readonly message: string } | { readonly exitCode: number };
 
 /** Tells the parent that this rank failed by itself. Synchronous: it is said before others can know. */
 export function reportFailure(error: unknown): void {
-  if (reportsTo === undefined) return;
   if (isWeftError(error, 'PEER_LOST') || isWeftError(error, 'ABORTED')) return; // somebody else's failure
   const code = error instanceof WeftError ? `${error.code}: ` : '';
-  const report: FailureReport = {
-    message: `${code}${error instanceof Error ? error.message : String(error)}`.slice(0, 2000),
-  };
+  const message = error instanceof Error ? error.message : String(error);
+  report({ message: `${code}${message}`.slice(0, 2000) });
+}
+
+/** Tells the parent that this rank has said why it ends with this code. Any other non-zero exit is unexplained. */
+export const reportExit = (exitCode: number): void => report({ exitCode });
+
+function report(what: RankReport): void {
+  if (reportsTo === undefined) return;
   try {
-    writeSync(reportsTo, `${JSON.stringify(report)}\n`);
+    writeSync(reportsTo, `${JSON.stringify(what)}\n`);
   } catch {
     // The parent is gone; so will we be.
   }
+}
+
+/** The reports in what a rank wrote; a line that was cut is left out. */
+export function parseReports(text: string): RankReport[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as RankReport];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -38,6 +38,19 @@ describe('MPI is that of the launcher', () => {
     expect((settings.versions as Record<string, string>).mpi).toMatch(version);
   });
 
+  test('a rank that exits without a word is told', async () => {
+    const silent = join(folder, 'silent.cjs');
+    writeFileSync(
+      silent,
+      "process.on('exit', () => { if (process.env.OMPI_COMM_WORLD_RANK === '1') process.exitCode = 7; });\n",
+    );
+    const env = { NODE_OPTIONS: `--require ${silent}` };
+    const [node = '', ...args] = command('mpi,fabric', '--ranks', '2');
+    const { code, stderr } = await run(node, args, { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/mpirun\S* exited with code 7, and no rank said why/);
+  });
+
   test('MPICH exchanges blocks of different sizes', async () => {
     const all = ['-n', '3', ...command('mpi,gloo', '--imbalance', 'zipf:2', '--dtype', 'int64')];
     const { stdout, stderr } = await run('mpiexec.hydra', all);
