@@ -1,5 +1,5 @@
 // Writes the test pattern with 16-byte stores into memory that may be another process's or another GPU's.
-#include "../native/pattern-word.h"
+#include "../native/memory/pattern-word.h"
 
 namespace {
 

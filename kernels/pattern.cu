@@ -1,7 +1,7 @@
 // The test pattern on the GPU: fill, verify, and a plain read that is verify's ceiling. A block works on tiles of
 // kUnroll × blockDim vectors of 16 bytes, so that a thread has kUnroll independent accesses in flight; blocks take
 // tiles in turn. The few bytes before the first and after the last aligned vector belong to block 0.
-#include "../native/pattern-word.h"
+#include "../native/memory/pattern-word.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Producers of the proxy on a GPU: one per block. native/proxy-program.cc is the same for CPU threads.
-#include "../native/pattern-word.h"
-#include "../native/proxy-program.h"
+#include "../native/memory/pattern-word.h"
+#include "../native/proxy/proxy-program.h"
 #include "weft-shmem.cuh"
 
 namespace {

@@ -1,5 +1,5 @@
 // Producers of the queue on a GPU; native/queue-run.cc is the other side.
-#include "../native/queue-load.h"
+#include "../native/gpu/queue-load.h"
 
 using namespace weft::queue;
 

@@ -16,7 +16,7 @@
 //
 // A transfer must not be asked for again before it is delivered. There is no order among transfers: where one must follow
 // another, put a quiet between them (that is all a fence could be on a fabric that promises no order).
-#include "../native/proxy-request.h"
+#include "../native/proxy/proxy-request.h"
 
 namespace weft::shmem {
 

@@ -1,7 +1,7 @@
 #include "addon.h"
 
-#include "device-memory.h"
-#include "memory.h"
+#include "gpu/device-memory.h"
+#include "memory/memory.h"
 
 namespace {
 

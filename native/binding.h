@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fault.h"
-#include "pattern.h"
+#include "memory/pattern.h"
 
 namespace weft {
 

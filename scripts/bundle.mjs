@@ -27,10 +27,10 @@ export const maxBytes = 60 * 2 ** 20;
 /** What a user's own kernel includes. */
 const headers = [
   'kernels/weft-shmem.cuh',
-  ...['proxy-request.h', 'queue.h', 'queue-device.h'].map((name) => `native/${name}`),
+  ...['proxy/proxy-request.h', 'gpu/queue.h', 'gpu/queue-device.h'].map((name) => `native/${name}`),
 ];
 const always = [
-  ...['bin', 'dist', 'kernels/ptx', ...headers, 'baselines', 'examples'],
+  ...['bin', 'dist', 'kernels/ptx', ...headers, 'comparisons', 'examples'],
   ...['package.json', 'LICENSE'],
 ];
 const forTests = [
@@ -73,7 +73,7 @@ function stage(folder, tests) {
 export const runner = `#!/bin/sh
 # Unpacks the bundle beside this script and runs it: run.sh ARGUMENTS is weft ARGUMENTS.
 #   run.sh test [FILES…]        the tests, if they were packed
-#   run.sh bench-gpu [OPTIONS]  baselines/bench-gpu.mjs
+#   run.sh bench-gpu [OPTIONS]  comparisons/bench-gpu.mjs
 #   run.sh node ARGUMENTS…      the Node inside, in the unpacked folder
 # It is unpacked once into WEFT_BUNDLE_DIR if that is set, else into a folder that is removed afterwards.
 set -eu
@@ -98,7 +98,7 @@ PATH="$folder/path:$PATH"
 export PATH
 case "\${1:-}" in
   test) shift; cd "$folder"; "$folder/node" node_modules/vitest/vitest.mjs run "\${@:-test/gpu}" ;;
-  bench-gpu) shift; "$folder/node" "$folder/baselines/bench-gpu.mjs" "$@" ;;
+  bench-gpu) shift; "$folder/node" "$folder/comparisons/bench-gpu.mjs" "$@" ;;
   node) shift; cd "$folder"; "$folder/node" "$@" ;;
   *) "$folder/node" "$folder/bin/weft" "$@" ;;
 esac

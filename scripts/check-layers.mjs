@@ -1,28 +1,36 @@
-// Imports point down. Each room names the rooms it may import; a file at the root of src/ is open to all.
+// Imports point down. Each room names the rooms it may import; a file at the root of src/ is open to all. A sub-folder
+// is a room of its own where it is named here.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-const shared = ['plan', 'measure', 'topology', 'results'];
-const allowed = {
-  native: [],
+const data = ['measure', 'topology', 'plan', 'results', 'analysis', 'results/formats'];
+const below = {
   memory: ['native'],
   gpu: ['native', 'memory'],
-  simulate: [],
   fabric: ['native', 'memory', 'gpu'],
-  world: ['native', 'memory', 'fabric', 'gpu'],
-  engine: ['native', 'memory', 'fabric', 'gpu', 'simulate', 'world'],
-  shmem: ['native', 'memory', 'fabric', 'gpu', 'world', 'engine'],
-  bench: ['engine', 'world', 'shmem', 'fabric', 'gpu', 'memory', 'native', 'simulate'],
-  collective: ['bench', 'engine', 'world', 'shmem', 'fabric', 'gpu', 'memory', 'native'],
-  lab: ['world', 'native'],
-  report: [],
-  live: ['report'],
+  world: ['native', 'memory', 'gpu', 'fabric'],
+  engine: ['native', 'memory', 'gpu', 'fabric', 'world'],
+  shmem: ['native', 'memory', 'gpu', 'fabric', 'world', 'engine'],
+};
+const session = ['native', 'memory', 'gpu', 'fabric', 'world', 'engine', 'shmem'];
+const withData = (rooms) => [...rooms, ...data];
+
+const allowed = {
+  native: data,
+  ...Object.fromEntries(Object.entries(below).map(([room, rooms]) => [room, withData(rooms)])),
+  session: withData(session),
+  runner: withData([...session, 'session']),
+  benchmarks: withData([...session, 'session', 'runner']),
+  lab: withData(['world', 'native']),
+  report: ['measure', 'results', 'analysis', 'results/formats'],
+  live: ['measure', 'results', 'analysis', 'results/formats', 'report'],
   measure: [],
   topology: ['measure'],
   plan: ['measure'],
   results: ['measure', 'plan', 'topology'],
+  analysis: ['measure', 'plan', 'topology', 'results'],
+  'results/formats': ['measure', 'plan', 'topology', 'results', 'analysis'],
 };
-const onlyResultsAndMeasure = new Set(['report', 'live']);
 
 const root = resolve(
   import.meta.dirname ?? dirname(new URL(import.meta.url).pathname),
@@ -31,25 +39,25 @@ const root = resolve(
 );
 const problems = [];
 
+function roomOf(file) {
+  const parts = relative(root, file).split('/').slice(0, -1);
+  if (parts.length === 0) return '.';
+  const nested = parts.slice(0, 2).join('/');
+  return allowed[nested] === undefined ? parts[0] : nested;
+}
+
 function mayImport(from, to) {
   if (from === to || from === 'cli' || to === '.') return true;
   if (from === '.') return to !== 'cli';
-  const list = allowed[from];
-  if (list === undefined) return false;
-  if (onlyResultsAndMeasure.has(from)) return [...list, 'results', 'measure'].includes(to);
-  if (shared.includes(from)) return list.includes(to);
-  return list.includes(to) || shared.includes(to);
+  return allowed[from]?.includes(to) ?? false;
 }
 
-const roomOf = (file) => {
-  const parts = relative(root, file).split('/');
-  return parts.length === 1 ? '.' : parts[0];
-};
-
+const seen = new Set(['cli', '.']);
 for (const entry of readdirSync(root, { recursive: true })) {
   if (!entry.endsWith('.ts')) continue;
   const file = join(root, entry);
   const from = roomOf(file);
+  seen.add(from);
   if (from !== '.' && from !== 'cli' && allowed[from] === undefined) {
     problems.push(`${entry}: "${from}" is not a room`);
   }
@@ -57,6 +65,9 @@ for (const entry of readdirSync(root, { recursive: true })) {
     const to = roomOf(resolve(dirname(file), match[1]));
     if (!mayImport(from, to)) problems.push(`${entry}: ${from} may not import ${to} (${match[1]})`);
   }
+}
+for (const room of Object.keys(allowed)) {
+  if (!seen.has(room)) problems.push(`"${room}" is a rule for a room that does not exist`);
 }
 if (problems.length > 0) {
   console.error(`import layers: ${problems.length} broken\n${problems.join('\n')}`);

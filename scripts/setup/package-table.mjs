@@ -66,11 +66,16 @@ export const packageTable = [
     why: 'packs a bundle for a machine where nothing is installed',
     probe: { program: 'xz' },
   },
-  { name: 'gcc', profile: 'test', why: 'compiles the C baselines', probe: { program: 'gcc' } },
+  {
+    name: 'gcc',
+    profile: 'test',
+    why: 'compiles the C programs in comparisons/',
+    probe: { program: 'gcc' },
+  },
   {
     name: 'libc6-dev',
     profile: 'test',
-    why: 'headers for the C baselines',
+    why: 'headers for the C programs in comparisons/',
     probe: { files: header('stdio.h') },
   },
   {

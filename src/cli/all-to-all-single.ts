@@ -1,23 +1,35 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { preferredPacing } from '../bench/session.js';
-import type { FabricSettings } from '../bench/settings.js';
-import { allToAllSingle, allToAllSingleId } from '../collective/all-to-all-single.js';
-import { dtypes } from '../collective/dtype.js';
-import { Exchange, uniformMatrix } from '../collective/exchange.js';
-import { parseImbalance, readMatrix, zipfMatrix } from '../collective/imbalance.js';
-import { namedInterfaces } from '../collective/interfaces.js';
-import { timestamp } from '../collective/log.js';
-import { describeStart, findMpi, type MpiLauncher, startByMpi } from '../collective/mpirun.js';
+import {
+  allToAllSingle,
+  allToAllSingleId,
+} from '../benchmarks/all-to-all-single/all-to-all-single.js';
+import { dtypes } from '../benchmarks/all-to-all-single/dtype.js';
+import { Exchange, uniformMatrix } from '../benchmarks/all-to-all-single/exchange.js';
+import {
+  parseImbalance,
+  readMatrix,
+  zipfMatrix,
+} from '../benchmarks/all-to-all-single/imbalance.js';
+import { namedInterfaces } from '../benchmarks/all-to-all-single/interfaces.js';
+import { timestamp } from '../benchmarks/all-to-all-single/log.js';
+import {
+  describeStart,
+  findMpi,
+  type MpiLauncher,
+  startByMpi,
+} from '../benchmarks/all-to-all-single/mpirun.js';
 import {
   checkRequest,
   checkWorld,
   type ExchangeRequest,
   parseBackends,
-} from '../collective/request.js';
+} from '../benchmarks/all-to-all-single/request.js';
 import { WeftError } from '../errors.js';
 import { explain } from '../plan/explain.js';
 import { multi } from '../plan/strategies.js';
+import type { FabricSettings } from '../session/fabric-settings.js';
+import { preferredPacing } from '../session/session.js';
 import { ancestors, identify, type World } from '../world/index.js';
 import { print } from './bench.js';
 import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';

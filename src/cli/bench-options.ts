@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import type { Benchmark, OwnOption } from '../bench/benchmark.js';
-import { defaultSettings, type Settings } from '../bench/settings.js';
 import { formatBytes } from '../measure/units.js';
 import { type Format, formats } from '../results/formats/format-run.js';
+import type { Benchmark, OwnOption } from '../runner/benchmark.js';
+import { defaultSettings, type Settings } from '../runner/settings.js';
 import { addFabricOptions, readFabricOptions } from './fabric-options.js';
 import {
   bytes,

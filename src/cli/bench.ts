@@ -1,9 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { type Benchmark, isPlanned, usesFabric } from '../bench/benchmark.js';
-import { type Recorded, recordRun } from '../bench/record-run.js';
-import { preferredPacing } from '../bench/session.js';
-import { columnsOf, type Settings, sizesOf } from '../bench/settings.js';
 import { WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import { findOffers } from '../fabric/providers.js';
@@ -11,6 +7,10 @@ import { explain } from '../plan/explain.js';
 import { formatRun } from '../results/formats/format-run.js';
 import { formatNcclJson } from '../results/formats/nccl-json.js';
 import type { Outcome } from '../results/schema.js';
+import { type Benchmark, isPlanned, usesFabric } from '../runner/benchmark.js';
+import { type Recorded, recordRun } from '../runner/record-run.js';
+import { columnsOf, type Settings, sizesOf } from '../runner/settings.js';
+import { preferredPacing } from '../session/session.js';
 import type { World } from '../world/index.js';
 import {
   addBenchOptions,

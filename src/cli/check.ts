@@ -1,22 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { defaultTolerance } from '../analysis/compare/compare.js';
+import { readExpectations } from '../analysis/verdict/expectations.js';
+import { judge, type Source } from '../analysis/verdict/judge.js';
+import { machineByName, machines } from '../analysis/verdict/machines.js';
+import { type Verdict, verdictOf } from '../analysis/verdict/verdict.js';
+import { benchmarkById } from '../benchmarks/index.js';
+import { WeftError } from '../errors.js';
+import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
+import type { Run } from '../results/schema.js';
 import {
   type CheckScope,
   runsForAnyMachine,
   runsForBaseline,
   runsForExpectations,
-} from '../bench/check-runs.js';
-import { recordRun } from '../bench/record-run.js';
-import type { SuiteEntry } from '../bench/suite.js';
-import { WeftError } from '../errors.js';
-import { defaultTolerance } from '../results/compare/compare.js';
-import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
-import type { Run } from '../results/schema.js';
-import { readExpectations } from '../results/verdict/expectations.js';
-import { judge, type Source } from '../results/verdict/judge.js';
-import { machineByName, machines } from '../results/verdict/machines.js';
-import { type Verdict, verdictOf } from '../results/verdict/verdict.js';
+} from '../runner/check-runs.js';
+import { recordRun } from '../runner/record-run.js';
+import type { SuiteEntry } from '../runner/suite.js';
 import type { World } from '../world/index.js';
 import { addRankOptions, defaultRanks, rankSchema } from './bench-options.js';
 import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
@@ -80,7 +81,7 @@ export function addCheckCommand(program: Command): void {
       process.exitCode = tell(judge(source, options.run.flatMap(readSide), []), options);
       return;
     }
-    const scope = { quick: options.quick, fabric: readFabricOptions(raw) };
+    const scope = { quick: options.quick, fabric: readFabricOptions(raw), benchmarkById };
     const { pin, timeoutMs, gpus } = scope.fabric;
     const entries = entriesOf(source, scope);
     process.exitCode = await inRanks({

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { WeftError } from '../errors.js';
 import {
   type Comparison,
   compareRuns,
   defaultTolerance,
   isWorse,
-} from '../results/compare/compare.js';
+} from '../analysis/compare/compare.js';
+import { WeftError } from '../errors.js';
 import {
   type ComparisonFormat,
   comparisonFormats,

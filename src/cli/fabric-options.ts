@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { defaultSettings, type FabricSettings } from '../bench/settings.js';
+import { defaultSettings } from '../runner/settings.js';
+import type { FabricSettings } from '../session/fabric-settings.js';
 import { names, numbers, positive, rate, someBytes } from './option-parsers.js';
 
 /** Options of every command that opens a fabric. */

@@ -9,8 +9,8 @@ import {
   spawnRanks,
   type World,
 } from '../world/index.js';
-import { pinUnderLauncher } from '../world/pinning.js';
-import { reportExit } from '../world/rank-process.js';
+import { pinUnderLauncher } from '../world/launch/pinning.js';
+import { reportExit } from '../world/launch/rank-process.js';
 import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
-import { type Benchmark, type Column, type NamedColumn, usesFabric } from '../bench/benchmark.js';
-import { benchmarks } from '../bench/registry.js';
+import { benchmarks } from '../benchmarks/index.js';
 import { inspect } from '../fabric/inspect.js';
 import { gpuAvailability } from '../gpu/gpu.js';
 import { formatBytes } from '../measure/units.js';
+import { type Benchmark, type Column, type NamedColumn, usesFabric } from '../runner/benchmark.js';
 
 interface Listed {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { benchmarks } from '../bench/registry.js';
+import { benchmarks } from '../benchmarks/index.js';
 import { addAllToAllSingleCommand } from './all-to-all-single.js';
 import { addBenchCommand } from './bench.js';
 import { addCheckCommand } from './check.js';

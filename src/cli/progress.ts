@@ -1,6 +1,6 @@
-import type { Listener } from '../bench/runner.js';
 import { gbpsText } from '../results/formats/grid.js';
 import type { Row } from '../results/schema.js';
+import type { Listener } from '../runner/runner.js';
 import { progressLine, type Standing } from './progress-line.js';
 import { terminalOf } from './terminal.js';
 

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { usesFabric } from '../bench/benchmark.js';
-import type { Settings } from '../bench/settings.js';
-import { loadSuite, type SuiteEntry } from '../bench/suite.js';
+import { benchmarkById } from '../benchmarks/index.js';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
-import { onOneHost } from '../world/choose-fabric.js';
+import { usesFabric } from '../runner/benchmark.js';
+import type { Settings } from '../runner/settings.js';
+import { loadSuite, type SuiteEntry } from '../runner/suite.js';
+import { onOneHost } from '../session/choose-fabric.js';
 import type { World } from '../world/index.js';
 import { explainAll, measureAndPrint, preflight } from './bench.js';
 import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
@@ -19,7 +20,7 @@ export function addSuiteCommand(program: Command): void {
     .description('Several benchmarks, one after the other.');
   addShowOptions(command).action(async (file: string | undefined, raw: unknown) => {
     const show = readShow(raw);
-    const entries = loadSuite(file);
+    const entries = loadSuite(file, benchmarkById);
     if (show.out !== undefined || show.ncclJson !== undefined) {
       throw new WeftError('BAD_USAGE', '--out and --nccl-json name one file; a suite has several', {
         hint: 'Leave them out: runs go to weft-results/.',

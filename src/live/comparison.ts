@@ -1,4 +1,4 @@
-import { compareRuns } from '../results/compare/compare.js';
+import { compareRuns } from '../analysis/compare/compare.js';
 import { comparisonParts } from '../results/formats/comparison.js';
 import { readRun } from '../results/read-run.js';
 import type { RunLog } from './run-log.js';

@@ -1,7 +1,7 @@
+import { railColumn } from '../analysis/diagnosis/cells.js';
 import { groupBy } from '../measure/group.js';
 import { medianOf } from '../measure/summary.js';
 import { plural, rangeText } from '../measure/units.js';
-import { railColumn } from '../results/diagnosis/cells.js';
 import { type Note, noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.js';

@@ -1,5 +1,5 @@
+import { type Comparison, compareRuns } from '../analysis/compare/compare.js';
 import { groupBy } from '../measure/group.js';
-import { type Comparison, compareRuns } from '../results/compare/compare.js';
 import type { Run } from '../results/schema.js';
 import { runNames } from './run-names.js';
 

@@ -1,6 +1,6 @@
+import type { Change } from '../analysis/compare/compare.js';
 import { mean } from '../measure/summary.js';
 import { plural } from '../measure/units.js';
-import type { Change } from '../results/compare/compare.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';

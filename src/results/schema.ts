@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { diagnosisSchema } from './diagnosis/finding.js';
+import { diagnosisSchema } from './finding.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Identity } from './identity.js';
-import type { Member } from './messages.js';
+import type { Member } from './rendezvous/messages.js';
 
 /** What this process tells the others when it joins. */
 export const describeSelf = (identity: Identity): Member => ({

@@ -7,13 +7,13 @@ import {
   identify,
   type Launcher,
 } from './identity.js';
-import { planMeeting } from './meeting.js';
-import type { Member } from './messages.js';
+import { enterRank, reportFailure } from './launch/rank-process.js';
 import { ancestors, describeSelf } from './process-facts.js';
-import { enterRank, reportFailure } from './rank-process.js';
-import { RendezvousClient } from './rendezvous-client.js';
-import { RendezvousServer } from './rendezvous-server.js';
-import { chooseToken } from './token.js';
+import { RendezvousClient } from './rendezvous/client.js';
+import { planMeeting } from './rendezvous/meeting.js';
+import type { Member } from './rendezvous/messages.js';
+import { RendezvousServer } from './rendezvous/server.js';
+import { chooseToken } from './rendezvous/token.js';
 
 export interface WorldOptions {
   /** Deadline of this operation; the world's own when absent. */

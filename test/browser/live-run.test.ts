@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { answerOf } from '../../src/report/answer.js';
 import { mergeRepeats } from '../../src/results/repeats.js';
-import { Desk, liveAddress } from '../bench/weft.js';
+import { Desk, liveAddress } from '../benchmarks/weft.js';
 import { finish, PageDesk, row } from '../live/desk.js';
 import { runOf, sampleRow } from '../results/fixtures.js';
 import { noBrowser, Tab, useBrowser } from './browser.js';

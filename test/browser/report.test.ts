@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { row } from '../live/desk.js';
 import { runOf } from '../results/fixtures.js';
 import { noBrowser, Tab, useBrowser } from './browser.js';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const timeout = 60_000;
 const short = 'write --provider shm -b 4K -e 4K --columns SinglePin --budget-ms 5 --quiet';

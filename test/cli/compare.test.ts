@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const short = 'write --provider shm -b 4K -e 16K -f 4 --columns SinglePin --budget-ms 5 --quiet';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { terminalOf } from '../../src/cli/terminal.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const escapeCharacter = String.fromCharCode(27);
 const bin = resolve(import.meta.dirname, '../../bin/weft');

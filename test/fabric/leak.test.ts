@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { buildBaseline } from '../../baselines/build.mjs';
+import { buildBaseline } from '../../comparisons/build.mjs';
 import { loadLibrary } from '../../src/fabric/library.js';
 import { providerName } from '../../src/fabric/providers.js';
 

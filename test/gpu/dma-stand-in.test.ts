@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { describeDmaColumns, rowsOf } from './dma-suite.js';
 import { buildStandIn } from './stand-in.js';
 

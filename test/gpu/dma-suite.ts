@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Row, runSchema } from '../../src/results/schema.js';
-import { childrenOf, Desk, isAlive } from '../bench/weft.js';
+import { childrenOf, Desk, isAlive } from '../benchmarks/weft.js';
 
 type Env = Record<string, string>;
 

@@ -1,7 +1,7 @@
 // DMA columns on a real GPU, which all ranks share.
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability, openGpu } from '../../src/gpu/gpu.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { describeDmaColumns, rowsOf } from './dma-suite.js';
 
 const availability = gpuAvailability();

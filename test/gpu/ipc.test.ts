@@ -1,7 +1,7 @@
 // A kernel of one process writes into the GPU memory of another.
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability } from '../../src/gpu/gpu.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;

@@ -2,7 +2,7 @@
 // that overtakes its data is found.
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability } from '../../src/gpu/gpu.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;

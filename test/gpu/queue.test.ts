@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { gpuAvailability, openGpu } from '../../src/gpu/gpu.js';
 import { runQueue } from '../../src/gpu/queue.js';
 import type { NativeQueueJob } from '../../src/native/tasks.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;

@@ -40,7 +40,7 @@ test('copies of registered GPU memory are over only when the bytes are in place'
 });
 
 describe('bench:gpu', () => {
-  const program = fileURLToPath(new URL('../../baselines/bench-gpu.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../comparisons/bench-gpu.mjs', import.meta.url));
   const small = ['--mib', '4', '--copy-mib', '2', '--rounds', '1', '--repeats', '1'];
   const judged = (slow: string) => {
     const env = { ...process.env, STAND_IN_SLOW: slow };

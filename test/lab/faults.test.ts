@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { inSpace, labName, until, whyNoLab } from './laboratory.js';
 
 const lab = labName('fault');

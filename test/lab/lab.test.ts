@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
 import { defaultSpec } from '../../src/lab/spec.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { inSpace, labName, leftOf, spacesOf, stateFile, whyNoLab } from './laboratory.js';
 
 const reason = whyNoLab();

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runSchema } from '../../src/results/schema.js';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { labName, whyNoLab } from './laboratory.js';
 
 const lab = labName('pairs');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { labName, whyNoLab } from './laboratory.js';
 
 const lab = `lab run --name ${labName('ratios')} --hosts 4 --nics 4 --rate 100mbit --`;

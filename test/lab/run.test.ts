@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 import { marked, newMark } from '../ranks/processes.js';
 import { labName, leftOf, spacesOf, until, whyNoLab } from './laboratory.js';
 

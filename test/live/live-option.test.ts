@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { childrenOf, Desk, isAlive, liveAddress, readProc } from '../bench/weft.js';
+import { childrenOf, Desk, isAlive, liveAddress, readProc } from '../benchmarks/weft.js';
 
 /** Long enough for a page of the lowest priority to be asked while it runs, on a machine with two cores. */
 const line = 'write -b 4K -e 64K -f 4 --provider shm --budget-ms 1500 --columns SinglePin,MultiPin';

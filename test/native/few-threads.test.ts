@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { Desk } from '../bench/weft.js';
+import { Desk } from '../benchmarks/weft.js';
 
 const desk = new Desk();
 const library = join(desk.folder, 'few-threads.so');

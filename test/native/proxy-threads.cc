@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "../../native/fault.h"
-#include "../../native/pattern.h"
-#include "../../native/proxy-program.h"
-#include "../../native/proxy.h"
+#include "../../native/memory/pattern.h"
+#include "../../native/proxy/proxy-program.h"
+#include "../../native/proxy/proxy.h"
 #include "threads.h"
 
 using namespace weft;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../../native/queue-run.h"
+#include "../../native/gpu/queue-run.h"
 
 namespace weft {
 

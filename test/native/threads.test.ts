@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 // The queue and the proxy run GPU threads against a CPU thread, or CPU threads against each other: nothing but a race
 // detector over the very sources says that their orderings are right. The addon itself cannot be instrumented.
 const root = join(import.meta.dirname, '../..');
-const sources = ['queue-run', 'proxy', 'proxy-program', 'pattern'].map((name) =>
-  join(root, 'native', `${name}.cc`),
+const sources = ['gpu/queue-run', 'proxy/proxy', 'proxy/proxy-program', 'memory/pattern'].map(
+  (name) => join(root, 'native', `${name}.cc`),
 );
 const programs = ['queue-threads', 'proxy-threads'];
 const folder = mkdtempSync(join(tmpdir(), 'weft-threads-'));

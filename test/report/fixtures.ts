@@ -9,7 +9,7 @@ import { seededRandom } from '../../src/measure/seeded-random.js';
 import { type MeasuredRow, measuredRow, outcomeOf, skippedRow } from '../../src/results/rows.js';
 import type { Row, Run } from '../../src/results/schema.js';
 
-const reference = new URL('../../baselines/p5-reference.csv', import.meta.url);
+const reference = new URL('../../comparisons/p5-reference.csv', import.meta.url);
 
 export interface Sample extends Partial<Omit<MeasuredRow, 'samples'>> {
   readonly column: string;

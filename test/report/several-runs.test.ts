@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { benchmarks } from '../../src/bench/registry.js';
-import { allToAllSingleId } from '../../src/collective/all-to-all-single.js';
+import { compareRuns } from '../../src/analysis/compare/compare.js';
+import { allToAllSingleId } from '../../src/benchmarks/all-to-all-single/all-to-all-single.js';
+import { benchmarks } from '../../src/benchmarks/index.js';
 import { answerOf } from '../../src/report/answer.js';
 import { comparisonsOf } from '../../src/report/comparison.js';
 import { renderReport } from '../../src/report/html.js';
 import { measuredText } from '../../src/report/measured.js';
-import { compareRuns } from '../../src/results/compare/compare.js';
 import { comparisonParts } from '../../src/results/formats/comparison.js';
 import type { Run } from '../../src/results/schema.js';
 import * as made from './fixtures.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { noFigures } from '../../src/measure/figures.js';
-import type { Finding } from '../../src/results/diagnosis/finding.js';
+import type { Finding } from '../../src/results/finding.js';
 import { formatRun } from '../../src/results/formats/format-run.js';
 import { measuredRow } from '../../src/results/rows.js';
 import type { Row, Run } from '../../src/results/schema.js';

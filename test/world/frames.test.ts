@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeFrames, FrameReader, memberLimits } from '../../src/world/frames.js';
+import { encodeFrames, FrameReader, memberLimits } from '../../src/world/rendezvous/frames.js';
 
 function readAll(bytes: Buffer, cuts: number[], limits = memberLimits): unknown[] {
   const reader = new FrameReader();

@@ -2,7 +2,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { identify } from '../../src/world/identity.js';
 import { chooseInterface, matchInterfaces } from '../../src/world/interfaces.js';
-import { planMeeting } from '../../src/world/meeting.js';
+import { planMeeting } from '../../src/world/rendezvous/meeting.js';
 
 const address = (text: string, internal = false): NetworkInterfaceInfo =>
   ({

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { shareCores } from '../../src/topology/place.js';
-import { describeExit, firstFailure, type RankExit } from '../../src/world/outcome.js';
-import { forward, LastWords } from '../../src/world/output.js';
+import { describeExit, firstFailure, type RankExit } from '../../src/world/launch/outcome.js';
+import { forward, LastWords } from '../../src/world/launch/output.js';
 
 const exit = (rank: number, how: Partial<RankExit> = {}): RankExit => ({
   rank,

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { protocolVersion } from '../../src/world/auth.js';
-import { encodeFrames } from '../../src/world/frames.js';
+import { protocolVersion } from '../../src/world/rendezvous/auth.js';
+import { encodeFrames } from '../../src/world/rendezvous/frames.js';
 import { freePort, joinRank, openRanks } from './ranks-in-process.js';
 
 const sockets: Socket[] = [];

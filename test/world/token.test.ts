@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { identify } from '../../src/world/identity.js';
-import { chooseToken } from '../../src/world/token.js';
+import { chooseToken } from '../../src/world/rendezvous/token.js';
 
 const env = {
   RANK: '0',

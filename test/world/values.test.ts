@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packValue, unpackValue } from '../../src/world/values.js';
+import { packValue, unpackValue } from '../../src/world/rendezvous/values.js';
 
 const travel = (value: unknown) => unpackValue(JSON.parse(JSON.stringify(packValue(value))));
 

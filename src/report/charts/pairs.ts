@@ -1,6 +1,6 @@
+import { railColumn } from '../../analysis/diagnosis/cells.js';
 import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
-import { railColumn } from '../../results/diagnosis/cells.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
 import { type ChartParts, extentOf, rounded } from '../chart.js';

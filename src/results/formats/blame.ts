@@ -1,6 +1,6 @@
-import { placesOf } from '../diagnosis/cells.js';
-import { headline } from '../diagnosis/diagnosis.js';
-import { steadyOutliers } from '../diagnosis/outliers.js';
+import { placesOf } from '../../analysis/diagnosis/cells.js';
+import { headline } from '../../analysis/diagnosis/diagnosis.js';
+import { steadyOutliers } from '../../analysis/diagnosis/outliers.js';
 import type { Run } from '../schema.js';
 import type { Note } from './notes.js';
 

@@ -1,11 +1,11 @@
-import { formatNanoseconds } from '../../measure/units.js';
 import {
   type Change,
   type ComparedRow,
   type Comparison,
   changes,
-  fewestBlocks,
-} from '../compare/compare.js';
+} from '../../analysis/compare/compare.js';
+import { notesOf } from '../../analysis/compare/notes.js';
+import { formatNanoseconds } from '../../measure/units.js';
 import { nameOfRow } from '../row-name.js';
 import { alignedTable, escapedMarkdown, markdownTable, type PlainTable } from './plain-table.js';
 import { type Ink, painter } from './text.js';
@@ -94,16 +94,3 @@ const timeText = (nanoseconds: number | null) =>
   nanoseconds === null ? '-' : formatNanoseconds(nanoseconds);
 const percentText = (effect: number) => `${effect < 0 ? '' : '+'}${(effect * 100).toFixed(1)} %`;
 const pText = (p: number) => (p < 0.001 ? '<0.001' : p.toFixed(3));
-
-/** What the reader must know of how it was judged. */
-export function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
-  const percent = `${Number((tolerance * 100).toFixed(2))} %`;
-  const counts = `${blocks[0]} against ${blocks[1]} blocks`;
-  const finer = `to see smaller ones measure A and B in turns, ${fewestBlocks} runs each, and name them all`;
-  const how = {
-    'in turns': `${counts} in turns, permuted; a row differs by more than ${percent} or is the same`,
-    apart: `${counts}, one side after the other: what the machine did meanwhile is not known, so only differences above ${percent} are judged; ${finer}`,
-    single: `too few repeats to know how runs differ by themselves, so only differences above ${percent} are judged; ${finer}`,
-  }[method];
-  return [...warnings.map((warning) => `not the same set-up: ${warning}`), how];
-}

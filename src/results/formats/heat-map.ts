@@ -1,6 +1,6 @@
+import { bandwidthColumn, latencyColumn, placesOf } from '../../analysis/diagnosis/cells.js';
+import { median, quantile } from '../../analysis/diagnosis/noise.js';
 import { gbpsOf, microseconds } from '../../measure/units.js';
-import { bandwidthColumn, latencyColumn, placesOf } from '../diagnosis/cells.js';
-import { median, quantile } from '../diagnosis/noise.js';
 import type { Row, Run } from '../schema.js';
 import { noValue } from './grid.js';
 import type { Paint } from './text.js';

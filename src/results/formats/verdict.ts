@@ -1,4 +1,4 @@
-import type { Grade, Item, Verdict } from '../verdict/verdict.js';
+import type { Grade, Item, Verdict } from '../../analysis/verdict/verdict.js';
 import { type Ink, painter, wrap } from './text.js';
 
 interface Look {

@@ -1,5 +1,5 @@
 // Opens an endpoint with a region and closes both, again and again: `endpoints`, or everything down to the discovery
-// of what libfabric offers: `whole`. Prints what the process holds on the way, as baselines/open-close-loop.c does.
+// of what libfabric offers: `whole`. Prints what the process holds on the way, as comparisons/open-close-loop.c does.
 // Run with --expose-gc: garbage that waits for its collection is no leak.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 // Compiles only if our declarations of CUDA's driver agree with those of its own header.
-#include "../../../native/cuda.h"
+#include "../../../native/gpu/cuda.h"
 
 #include <string_view>
 #include <type_traits>

@@ -1,5 +1,5 @@
 // Every call of the driver that driver.cc does not define itself: it succeeds and does nothing.
-#include "../../../native/cuda.h"
+#include "../../../native/gpu/cuda.h"
 
 namespace weft {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstddef>
 
-#include "../../../native/cuda.h"
+#include "../../../native/gpu/cuda.h"
 
 /// What STAND_IN_FAIL asks of this call, or an error where the thread has no current context.
 weft::CuResult inContext(const char* call);

@@ -1,0 +1,82 @@
+#include "port.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "../fault.h"
+
+namespace weft {
+
+namespace {
+
+template <typename T>
+void closeFid(T*& object) {
+  if (object) fi_close(&object->fid);
+  object = nullptr;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const fi_info* wanted, bool directed, size_t peersExpected) : directed(directed) {
+  info = Library::get().dupinfo(wanted);
+  if (!info) check(-FI_ENOMEM, "fi_dupinfo");
+  try {
+    SignalGuard guard;
+    open(peersExpected);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Endpoint::~Endpoint() { close(); }
+
+void Endpoint::open(size_t peersExpected) {
+  // Delivery is asked for operation by operation, so that a send whose answer is its acknowledgement need not wait.
+  info->tx_attr->op_flags = 0;
+  info->rx_attr->op_flags = 0;
+  check(Library::get().fabric(info->fabric_attr, &fabric, nullptr), "fi_fabric");
+  check(fi_domain(fabric, info, &domain, nullptr), "fi_domain");
+
+  fi_cq_attr cqAttr{};
+  cqAttr.format = FI_CQ_FORMAT_DATA;
+  cqAttr.wait_obj = FI_WAIT_NONE;
+  cqAttr.size = std::max<size_t>(info->tx_attr->size + info->rx_attr->size, 1024);
+  check(fi_cq_open(domain, &cqAttr, &cq, nullptr), "fi_cq_open");
+
+  fi_av_attr avAttr{};
+  avAttr.type = FI_AV_TABLE;
+  avAttr.count = peersExpected;
+  check(fi_av_open(domain, &avAttr, &av, nullptr), "fi_av_open");
+
+  check(fi_endpoint(domain, info, &ep, nullptr), "fi_endpoint");
+  check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  check(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
+  check(fi_enable(ep), "fi_enable");
+  // An injected buffer has no descriptor, and without one a GPU's memory would be taken for the host's.
+  injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;
+  sendLimit = info->tx_attr->size;
+  receiveLimit = info->rx_attr->size;
+}
+
+void Endpoint::close() {
+  closeFid(ep);
+  closeFid(av);
+  closeFid(cq);
+  closeFid(domain);
+  closeFid(fabric);
+  if (info) Library::get().freeinfo(info);
+  info = nullptr;
+}
+
+Region::~Region() {
+  std::optional<CudaCurrent> current;  // the provider may have mapped GPU memory by CUDA's means
+  try {
+    if (memory.context) current.emplace(*memory.context);
+  } catch (const Fault&) {
+    // The GPU was lost: what the provider holds of it went with it.
+  }
+  for (auto*& registration : mr) closeFid(registration);
+}
+
+}  // namespace weft

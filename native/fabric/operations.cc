@@ -1,0 +1,125 @@
+#include "operations.h"
+
+#include <sched.h>
+
+#include "../fault.h"
+
+namespace weft {
+
+namespace {
+
+constexpr unsigned kSpinsBeforeYield = 400;
+
+// Indices into the command array; src/fabric/command.ts has the same list.
+enum Command { Kind, EndpointIndex, Peer, RegionId, Offset, Bytes, Remote, RemoteOffset, Data, Flags };
+enum Flag : uint32_t { HasData = 1, Delivered = 2 };
+enum RecordKind : uint32_t { Done = 0, Failed = 1, Arrived = 2, EndpointFailed = 3 };
+
+}  // namespace
+
+int32_t Operations::post(Port& port) {
+  empty_ = 0;  // something is about to happen: spin again before offering the core
+  Operation& operation = take();
+  try {
+    fill(operation, port);
+    if (!port.post(operation)) return static_cast<int32_t>(operation.id);
+  } catch (...) {
+    free_.push_back(operation.id);
+    throw;
+  }
+  free_.push_back(operation.id);
+  return -1;
+}
+
+void Operations::fill(Operation& operation, Port& port) {
+  auto index = static_cast<uint32_t>(command_[EndpointIndex]);
+  Region& region = port.region(static_cast<uint32_t>(command_[RegionId]));
+  auto offset = static_cast<size_t>(command_[Offset]), bytes = static_cast<size_t>(command_[Bytes]);
+  if (offset > region.memory.bytes || bytes > region.memory.bytes - offset) {
+    throw Fault("post", ERANGE, "the slice is outside its buffer");
+  }
+  auto peer = static_cast<uint32_t>(command_[Peer]);
+  if (peer >= port.endpoint(index).peers.size()) throw Fault("post", EINVAL, "no such peer");
+  auto flags = static_cast<uint32_t>(command_[Flags]);
+  operation.kind = static_cast<OperationKind>(command_[Kind]);
+  operation.endpoint = index;
+  operation.peer = peer;
+  operation.region = &region;
+  operation.buffer = region.memory.base + offset;
+  operation.bytes = bytes;
+  operation.descriptor = region.descriptor[index];
+  operation.hasData = flags & HasData;
+  operation.delivered = flags & Delivered;
+  operation.data = static_cast<uint32_t>(command_[Data]);
+  if (operation.kind != OperationKind::Write) return;
+  const RemoteRegion& remote = port.remote(static_cast<uint32_t>(command_[Remote]));
+  operation.remoteAddress = remote.address[index] + static_cast<uint64_t>(command_[RemoteOffset]);
+  operation.remoteKey = remote.key[index];
+}
+
+int32_t Operations::poll(Port& port, uint32_t spins) {
+  for (uint32_t i = 0; i < spins; i++) {
+    size_t seen = port.drain();
+    if (!pending_.empty() || !port.userArrivals.empty() || !port.faults.empty()) break;
+    empty_ = seen > 0 ? 0 : empty_ + 1;
+    if (empty_ >= kSpinsBeforeYield) sched_yield();
+  }
+  size_t count = 0;
+  for (; count < capacity_ && !pending_.empty(); count++) {
+    tell(count, pending_.front());
+    free_.push_back(pending_.front().id);  // not before JavaScript knows: it keys its table by id
+    pending_.pop_front();
+  }
+  for (; count < capacity_ && !port.userArrivals.empty(); count++) {
+    Arrival arrival = port.userArrivals.front();
+    tell(count, {Arrived, arrival.endpoint, arrival.data, 0});
+    port.userArrivals.pop_front();
+  }
+  for (; count < capacity_ && !port.faults.empty(); count++) {
+    PortFault& fault = port.faults.front();
+    tell(count, {EndpointFailed, fault.endpoint, static_cast<uint32_t>(fault.code), keep(fault.text)});
+    port.faults.pop_front();
+  }
+  if (count > 0) empty_ = 0;
+  return static_cast<int32_t>(count);
+}
+
+std::string Operations::takeText(uint32_t key) {
+  auto found = texts_.extract(key);
+  return found.empty() ? std::string() : std::move(found.mapped());
+}
+
+void Operations::completed(Operation& operation, uint64_t bytes) {
+  pending_.push_back({Done, operation.id, static_cast<uint32_t>(bytes), static_cast<uint32_t>(bytes >> 32)});
+}
+
+void Operations::failed(Operation& operation, int code, const std::string& text) {
+  pending_.push_back({Failed, operation.id, static_cast<uint32_t>(code), keep(text)});
+}
+
+Operation& Operations::take() {
+  if (!free_.empty()) {
+    uint32_t id = free_.back();
+    free_.pop_back();
+    return operations_[id];
+  }
+  Operation& fresh = operations_.emplace_back();
+  fresh.id = static_cast<uint32_t>(operations_.size() - 1);
+  fresh.completer = this;
+  return fresh;
+}
+
+uint32_t Operations::keep(const std::string& text) {
+  texts_.emplace(++nextText_, text);
+  return nextText_;
+}
+
+void Operations::tell(size_t index, const Record& record) {
+  uint32_t* out = records_ + index * kRecordWords;
+  out[0] = record.kind;
+  out[1] = record.id;
+  out[2] = record.low;
+  out[3] = record.high;
+}
+
+}  // namespace weft

@@ -1,0 +1,226 @@
+// The port as JavaScript sees it.
+#include <algorithm>
+
+#include "../addon.h"
+#include "../binding.h"
+#include "../hot-method.h"
+#include "../live-objects.h"
+#include "operations.h"
+#include "../plan/plan-run.h"
+#include "port.h"
+#include "../memory/span.h"
+
+namespace weft {
+
+class PortBinding : public Napi::ObjectWrap<PortBinding> {
+ public:
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "Port",
+                       {
+                           InstanceMethod<&PortBinding::open>("open"),
+                           InstanceMethod<&PortBinding::name>("name"),
+                           InstanceMethod<&PortBinding::insertPeers>("insertPeers"),
+                           InstanceMethod<&PortBinding::addRegion>("addRegion"),
+                           InstanceMethod<&PortBinding::removeRegion>("removeRegion"),
+                           InstanceMethod<&PortBinding::addRemote>("addRemote"),
+                           InstanceMethod<&PortBinding::removeRemote>("removeRemote"),
+                           InstanceMethod<&PortBinding::cancel>("cancel"),
+                           InstanceMethod<&PortBinding::takeText>("takeText"),
+                           InstanceMethod<&PortBinding::shuffle>("shuffle"),
+                           InstanceMethod<&PortBinding::run>("run"),
+                           InstanceMethod<&PortBinding::abort>("abort"),
+                           InstanceMethod<&PortBinding::close>("close"),
+                       });
+  }
+
+  explicit PortBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PortBinding>(info) {
+    commandArray_ = Napi::Persistent(info[0].As<Napi::Float64Array>());
+    recordArray_ = Napi::Persistent(info[1].As<Napi::Uint32Array>());
+    auto command = commandArray_.Value();
+    auto records = recordArray_.Value();
+    if (command.ElementLength() < Operations::kCommandWords || records.ElementLength() < Operations::kRecordWords) {
+      throw Napi::TypeError::New(info.Env(), "the command or record array is too small");
+    }
+    operations_ = std::make_unique<Operations>(command.Data(), records.Data(), records.ElementLength());
+    LiveObjects<PortBinding>::all().add(this);
+    setHotMethod<PortBinding, &PortBinding::post>(this, info, "post");
+    setHotMethod<PortBinding, &PortBinding::poll>(this, info, "poll");
+  }
+
+  ~PortBinding() override {
+    LiveObjects<PortBinding>::all().remove(this);
+    run_.reset();  // ends its thread before the port goes
+  }
+
+  /// Else shared-memory segments would outlive the process. A port whose plan still runs is left to the sweep of stale
+  /// segments.
+  void atExit() {
+    if (port_ && !port_->busy.load()) port_.reset();
+  }
+
+ private:
+  Port& port() {
+    if (!port_) throw Fault("port", EBADF, "the fabric is closed");
+    if (port_->busy.load(std::memory_order_relaxed)) throw Fault("port", EBUSY, "a plan is running");
+    return *port_;
+  }
+
+  Napi::Value open(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      auto* wanted = info[0].As<Napi::External<fi_info>>().Data();
+      return Napi::Number::New(info.Env(), port().open(wanted, info[1].ToBoolean(), size(info[2], "peers")));
+    });
+  }
+
+  Napi::Value name(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      uint8_t buffer[512];
+      size_t bytes = sizeof(buffer);
+      check(fi_getname(&endpoint(info[0]).ep->fid, buffer, &bytes), "fi_getname");
+      auto result = Napi::Uint8Array::New(info.Env(), bytes);
+      std::copy_n(buffer, bytes, result.Data());
+      return result;
+    });
+  }
+
+  Napi::Value insertPeers(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      Endpoint& target = endpoint(info[0]);
+      auto list = info[1].As<Napi::Array>();
+      std::vector<fi_addr_t> peers(list.Length());
+      for (uint32_t i = 0; i < list.Length(); i++) {
+        auto address = list.Get(i).As<Napi::Uint8Array>();
+        int inserted = fi_av_insert(target.av, address.Data(), 1, &peers[i], 0, nullptr);
+        if (inserted != 1) {
+          throw Fault("fi_av_insert", inserted < 0 ? -inserted : FI_EINVAL, "the address of rank " + std::to_string(i) + " was refused");
+        }
+      }
+      target.peers = std::move(peers);
+      return info.Env().Undefined();
+    });
+  }
+
+  Napi::Value addRegion(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      Span memory = spanOf(info[0]);
+      auto wanted = info[1].As<Napi::Array>();
+      std::vector<uint64_t> keys(wanted.Length());
+      bool lossless = true;
+      for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = wanted.Get(i).As<Napi::BigInt>().Uint64Value(&lossless);
+      int dmabuf = info[2].IsNumber() ? info[2].As<Napi::Number>().Int32Value() : -1;
+      uint32_t id = port().addRegion(std::move(memory), keys, dmabuf);
+      Region& region = port().region(id);
+      auto granted = Napi::Array::New(info.Env(), region.mr.size());
+      for (uint32_t i = 0; i < region.mr.size(); i++) granted.Set(i, Napi::BigInt::New(info.Env(), fi_mr_key(region.mr[i])));
+      auto result = Napi::Object::New(info.Env());
+      result.Set("id", id);
+      result.Set("keys", granted);
+      return result;
+    });
+  }
+
+  Napi::Value removeRegion(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      return Napi::Boolean::New(info.Env(), port().removeRegion(static_cast<uint32_t>(size(info[0], "region"))));
+    });
+  }
+
+  Napi::Value addRemote(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      RemoteRegion remote;
+      bool lossless = true;
+      auto addresses = info[0].As<Napi::Array>(), keys = info[1].As<Napi::Array>();
+      if (addresses.Length() != port().endpointCount() || keys.Length() != port().endpointCount()) {
+        throw Napi::TypeError::New(info.Env(), "a remote region needs an address and a key for every channel");
+      }
+      for (uint32_t i = 0; i < keys.Length(); i++) {
+        remote.address.push_back(addresses.Get(i).As<Napi::BigInt>().Uint64Value(&lossless));
+        remote.key.push_back(keys.Get(i).As<Napi::BigInt>().Uint64Value(&lossless));
+      }
+      return Napi::Number::New(info.Env(), port().addRemote(std::move(remote)));
+    });
+  }
+
+  Napi::Value removeRemote(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      port().removeRemote(static_cast<uint32_t>(size(info[0], "remote")));
+      return info.Env().Undefined();
+    });
+  }
+
+  int32_t post(uint32_t) { return operations_->post(port()); }
+  int32_t poll(uint32_t spins) { return operations_->poll(port(), spins); }
+
+  Napi::Value cancel(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      operations_->cancel(port(), size(info[0], "operation"));
+      return info.Env().Undefined();
+    });
+  }
+
+  Napi::Value takeText(const Napi::CallbackInfo& info) {
+    auto text = operations_->takeText(info[0].As<Napi::Number>().Uint32Value());
+    return text.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), text);
+  }
+
+  // Tests only: completions come late and out of order from here on.
+  Napi::Value shuffle(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      port().chaos = std::make_unique<Chaos>(size(info[0], "seed"), info[1].As<Napi::Number>().DoubleValue());
+      return info.Env().Undefined();
+    });
+  }
+
+  // Runs a plan on a thread of its own. Until its promise settles, that thread alone drives the port.
+  Napi::Value run(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      Port& target = port();
+      if (!broken_.empty()) throw Fault("port", EIO, "an earlier plan failed on this fabric: open a new one");
+      Ref();  // this object must not be collected while the thread uses it
+      try {
+        run_ = std::make_unique<PlanRun>(info[0].As<Napi::Object>(), target, [this](bool failed) {
+          port_->busy.store(false);
+          // What a failed run left in flight still points at it.
+          if (failed) broken_.push_back(std::move(run_));
+          Unref();
+        });
+      } catch (...) {
+        Unref();
+        throw;
+      }
+      target.busy.store(true);
+      return run_->promise();
+    });
+  }
+
+  // Ends the running plan soon, if there is one.
+  Napi::Value abort(const Napi::CallbackInfo& info) {
+    if (run_ && port_ && port_->busy.load()) run_->abort();
+    return info.Env().Undefined();
+  }
+
+  Napi::Value close(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      if (port_) port();  // refuses while a plan runs
+      port_.reset();
+      return info.Env().Undefined();
+    });
+  }
+
+  Endpoint& endpoint(const Napi::Value& index) {
+    size_t wanted = size(index, "endpoint");
+    if (wanted >= port().endpointCount()) throw Fault("port", EINVAL, "no such endpoint");
+    return port().endpoint(static_cast<uint32_t>(wanted));
+  }
+
+  Napi::Reference<Napi::Float64Array> commandArray_;
+  Napi::Reference<Napi::Uint32Array> recordArray_;
+  std::unique_ptr<Operations> operations_;
+  std::vector<std::unique_ptr<PlanRun>> broken_;
+  std::unique_ptr<PlanRun> run_;
+  std::unique_ptr<Port> port_ = std::make_unique<Port>();  // last, so that it goes before what is in flight on it
+};
+
+void definePort(Napi::Env env, Napi::Object exports) { exports.Set("Port", PortBinding::define(env)); }
+
+}  // namespace weft

@@ -1,0 +1,178 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "chaos.h"
+#include "../plan/copier.h"
+#include "library.h"
+
+namespace weft {
+
+class Port;
+struct Operation;
+struct Region;
+
+/// Who is told that an operation ended. Called from inside Port::drain, on the thread that drives the port.
+class Completer {
+ public:
+  virtual void completed(Operation& operation, uint64_t bytes) = 0;
+  /// `text` is the provider's own.
+  virtual void failed(Operation& operation, int code, const std::string& text) = 0;
+
+ protected:
+  ~Completer() = default;
+};
+
+enum class OperationKind : uint8_t { Write, Send, Recv };
+
+/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight.
+struct Operation {
+  fi_context2 context{};  // first, and large enough for providers that ask for FI_CONTEXT or FI_CONTEXT2
+  Completer* completer = nullptr;
+  OperationKind kind = OperationKind::Write;
+  bool hasData = false;    // a write that carries an immediate (zero is a valid one)
+  bool delivered = false;  // completes only when the peer has the bytes
+  bool counted = false;    // holds a place in the endpoint's queue limits
+  bool cancelled = false;
+  uint32_t data = 0;
+  uint32_t endpoint = 0;
+  uint32_t peer = 0;
+  uint32_t id = 0;
+  Region* region = nullptr;  // what `buffer` lies in; it stays open while this is in flight
+  void* buffer = nullptr;
+  size_t bytes = 0;
+  void* descriptor = nullptr;
+  uint64_t remoteAddress = 0;
+  uint64_t remoteKey = 0;
+};
+
+/// One NIC: fabric, domain, completion queue, address vector and endpoint, closed in the reverse order.
+struct Endpoint {
+  Endpoint(const fi_info* wanted, bool directed, size_t peersExpected);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  fi_info* info = nullptr;
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  fid_cq* cq = nullptr;
+  fid_av* av = nullptr;
+  fid_ep* ep = nullptr;
+  bool directed;                  // receives name their sender
+  std::vector<fi_addr_t> peers;   // by rank
+  size_t injectBytes = 0, sendLimit = 0, receiveLimit = 0;  // as the provider says
+  size_t sendsInFlight = 0, receivesInFlight = 0;
+  std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
+
+ private:
+  void open(size_t peersExpected);
+  void close();
+};
+
+/// A buffer registered with every endpoint of a port.
+struct Region {
+  Span memory;
+  std::vector<fid_mr*> mr;  // by endpoint
+  std::vector<void*> descriptor;
+  size_t inFlight = 0;
+  ~Region();
+};
+
+struct RemoteRegion {
+  std::vector<uint64_t> address, key;  // by endpoint
+};
+
+/// Immediates: [1 bit plan/user][15 bits source rank][16 bits slot or user value].
+constexpr uint32_t kUserBit = 1u << 31;
+constexpr uint32_t immediate(bool user, uint32_t source, uint32_t value) {
+  return (user ? kUserBit : 0) | source << 16 | value;
+}
+
+struct Arrival {
+  uint32_t endpoint;
+  uint32_t data;
+};
+
+/// Arrivals of one (source, slot) of plans. Cumulative, so that a fast sender's next iteration is never lost.
+struct Counter {
+  static constexpr uint64_t kNobody = ~0ull;
+  uint64_t arrived = 0;   // since the port was opened
+  uint64_t consumed = 0;  // by waits that were met
+  uint64_t wanted = kNobody;  // the value of `arrived` at which `step` is told
+  uint32_t step = 0;
+};
+
+struct PortFault {
+  uint32_t endpoint;
+  int code;
+  std::string text;
+};
+
+/// All endpoints of one rank, driven by one thread at a time.
+class Port {
+ public:
+  ~Port();
+
+  uint32_t open(const fi_info* info, bool directed, size_t peersExpected);
+  void close();
+
+  /// Registers `memory` with every endpoint; `keys[e]` is the key asked for where the application chooses. A GPU's
+  /// memory is named to the provider by its address or, where there is one, by its DMABUF, whose descriptor the
+  /// provider may need as long as the region lives.
+  uint32_t addRegion(Span memory, const std::vector<uint64_t>& keys, int dmabuf = -1);
+  /// False while operations use it.
+  bool removeRegion(uint32_t id);
+  uint32_t addRemote(RemoteRegion remote);
+  void removeRemote(uint32_t id);
+
+  /// Posts now, or queues behind earlier posts that met back-pressure. Throws a Fault on any other refusal.
+  /// True when the operation is complete already (an injected send) and its completer will not be called.
+  bool post(Operation& operation);
+  /// Asks the provider to end a receive, or takes a queued operation back. Its completer hears ECANCELED.
+  void cancel(Operation& operation);
+  /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw.
+  size_t drain();
+
+  Endpoint& endpoint(uint32_t index) { return *endpoints_.at(index); }
+  size_t endpointCount() const { return endpoints_.size(); }
+  Region& region(uint32_t id);
+  const RemoteRegion& remote(uint32_t id) const;
+
+  Counter& counter(uint32_t source, uint32_t slot) {
+    if (source >= counters_.size()) counters_.resize(source + 1);
+    auto& slots = counters_[source];
+    if (slot >= slots.size()) slots.resize(slot + 1);
+    return slots[slot];
+  }
+  /// Steps whose counter reached what they wanted, for the executor to take.
+  std::vector<uint32_t> reached;
+
+  std::deque<Arrival> userArrivals;
+  std::deque<PortFault> faults;
+  std::atomic<bool> busy{false};  // an executor drives this port
+  std::unique_ptr<Chaos> chaos;   // tests only
+
+ private:
+  ssize_t tryPost(Endpoint& endpoint, Operation& operation);
+  /// How many of the queued posts failed for good.
+  size_t retry(Endpoint& endpoint);
+  void complete(uint32_t index, const fi_cq_data_entry& entry);
+  void readError(uint32_t index);
+  void arrived(uint32_t index, uint64_t data);
+  void release(Operation& operation);
+
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  std::unordered_map<uint32_t, std::unique_ptr<Region>> regions_;
+  std::unordered_map<uint32_t, RemoteRegion> remotes_;
+  uint32_t nextRegion_ = 0, nextRemote_ = 0;
+  GpuContextPtr context_;  // of the GPU whose memory was registered, if any was: for the thread that closes
+  std::deque<std::deque<Counter>> counters_;  // [source][slot]; deques, so that references stay good
+};
+
+}  // namespace weft

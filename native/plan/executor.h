@@ -1,0 +1,145 @@
+#pragma once
+// Interprets a plan. What the clock encloses: an iteration starts before its first post and ends when every step is
+// done: every write delivered (or, for `transmit` plans, its buffer reusable), every receive filled, every expected
+// arrival counted. A sample is the time of `batch` such iterations, back to back, on this rank's monotonic clock.
+// Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "copier.h"
+#include "../fabric/port.h"
+
+namespace weft {
+
+/// One step, as src/plan/encode.ts writes it.
+struct PlanStep {
+  enum Kind : uint8_t { Write, Send, Recv, Wait, Copy };  // posts first
+  Kind kind = Write;
+  uint32_t channel = 0;
+  uint32_t peer = 0;  // or the source of a wait
+  uint32_t buffer = 0;  // 0 source, 1 target, 2 sourceDevice, 3 targetDevice; that from which a copy is made
+  size_t offset = 0;
+  size_t bytes = 0;
+  size_t remoteOffset = 0;  // or where a copy goes to
+  uint32_t slot = 0;
+  uint32_t chunks = 1;
+  uint32_t after = 0;  // how many steps come before
+  std::vector<uint32_t> dependents;
+};
+
+struct Plan {
+  uint32_t rank = 0, world = 0, channels = 0, window = 0;
+  bool delivered = true;
+  size_t chunkBytes = 0;
+  std::vector<PlanStep> steps;
+};
+
+/// Tests only: what the executor does wrong on purpose.
+struct Sabotage {
+  enum Kind : uint8_t { None, Flip, Drop };
+  Kind kind = None;
+  size_t offset = 0;  // Flip: the byte of the target buffer that changes when the last iteration is done
+};
+
+struct RunOptions {
+  uint64_t iterations = 1;
+  uint64_t batch = 1;
+  uint64_t timeoutNanoseconds = 0;   // without any progress
+  uint64_t expectedNanoseconds = 0;  // of the whole run, where it is known
+  unsigned spinsBeforeYield = 200;
+  Sabotage sabotage;
+};
+
+class Executor : private Completer {
+ public:
+  /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
+  /// `copies` are needed where the plan has copy steps.
+  Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+           std::unique_ptr<CopyLanes> copies);
+  virtual ~Executor() = default;
+
+  /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
+  /// Fault, operations may still be in flight: the executor must then outlive the port.
+  std::vector<double> run(const RunOptions& options);
+  /// From any thread: makes `run` throw ECANCELED soon.
+  void abort() { aborted_.store(true, std::memory_order_relaxed); }
+
+ protected:
+  /// Everything between the two barriers. The proxy's steps run when they are asked for.
+  virtual void iterateAll(std::vector<double>& samples);
+  /// Told of every step that is done.
+  virtual void stepDone(uint32_t) {}
+  /// What has not happened when the deadline passes.
+  virtual std::string awaited() const;
+
+  static constexpr uint32_t kBarrierStep = ~0u;
+  struct State {
+    uint32_t after, posted, done;
+  };
+  struct Lane {  // chunks of one channel in one direction
+    std::vector<uint32_t> ready;  // a ring of post steps that still have chunks to post
+    size_t head = 0, count = 0;
+    uint32_t inFlight = 0;
+    std::vector<Operation*> free;
+
+    // Without a division, which showed in the time of small messages.
+    size_t wrapped(size_t at) const { return at < ready.size() ? at : at - ready.size(); }
+    void push(uint32_t index) { ready[wrapped(head + count++)] = index; }
+    uint32_t pop() {
+      uint32_t index = ready[head];
+      head = wrapped(head + 1);
+      count--;
+      return index;
+    }
+  };
+
+  void iterate();
+  std::vector<double> measure();
+  void barrier(uint64_t patienceNanoseconds);
+  void activate(uint32_t index);
+  void activateOther(uint32_t index);
+  void finish(uint32_t index);
+  void pump(Lane& lane);
+  void postChunk(uint32_t index, Operation& operation);
+  void idle();
+  void poll();
+  void pollCopies();
+  void expectWithin(uint64_t nanoseconds);
+  void completed(Operation& operation, uint64_t bytes) override;
+  void failed(Operation& operation, int code, const std::string& text) override;
+  [[noreturn]] void give(int code, const std::string& text);
+  std::string unfinished() const;
+  Lane& laneOf(const PlanStep& step) { return lanes_[step.channel * 2 + (step.kind == PlanStep::Recv)]; }
+
+  Port& port_;
+  Plan plan_;
+  Region* regions_[2];
+  std::vector<const RemoteRegion*> remotes_;
+  std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
+  std::vector<uint32_t> copied_;       // steps to finish, while pollCopies runs
+  RunOptions options_;
+  std::vector<uint32_t> roots_;  // steps that wait for no other
+  std::vector<State> fresh_, state_;
+  std::vector<Counter*> counters_;  // by step, for waits
+  std::vector<Lane> lanes_;
+  std::deque<Operation> operations_;
+  uint32_t left_ = 0;  // steps of this iteration that are not done
+  uint32_t outstanding_ = 0;  // operations posted and not completed
+  bool drop_ = false;
+  bool announced_ = true;  // writes carry an immediate, which their targets' waits count
+  bool over_ = false;  // `run` threw: late completions of what is still in flight are ignored
+  Operation told_;     // of the barrier
+  uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
+  unsigned quiet_ = 0;
+  uint64_t patience_ = 0;  // how long nothing may happen
+  uint64_t deadline_ = 0;
+  bool progressed_ = false;  // since the deadline was set
+  std::atomic<bool> aborted_{false};
+  std::string failure_;
+  int failureCode_ = 0;
+};
+
+}  // namespace weft

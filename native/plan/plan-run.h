@@ -1,0 +1,45 @@
+#pragma once
+#include <napi.h>
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "executor.h"
+#include "../fault.h"
+#include "../proxy/serving-executor.h"
+
+namespace weft {
+
+/// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples. A proxied run
+/// gives an object with the samples, the trace and the clocks' relation.
+class PlanRun {
+ public:
+  /// Reads everything from `job` before any other thread starts. `onEnd` is called on the JavaScript thread, before
+  /// the promise settles, with whether the run failed.
+  PlanRun(Napi::Object job, Port& port, std::function<void(bool failed)> onEnd);
+  ~PlanRun();
+  PlanRun(const PlanRun&) = delete;
+  PlanRun& operator=(const PlanRun&) = delete;
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+  void abort() { executor_->abort(); }
+
+ private:
+  void work();
+  void settle(Napi::Env env);
+
+  Napi::Promise::Deferred deferred_;
+  std::function<void(bool)> onEnd_;
+  RunOptions options_;
+  GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
+  std::unique_ptr<Executor> executor_;
+  std::shared_ptr<ServedBoard> board_;    // null where no producers of others are served
+  const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
+  std::vector<double> samples_;
+  std::unique_ptr<Fault> fault_;
+  Napi::ThreadSafeFunction told_;
+  std::thread thread_;
+};
+
+}  // namespace weft

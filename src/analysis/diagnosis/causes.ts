@@ -1,0 +1,125 @@
+import type { Direction, Who } from '../../results/finding.js';
+import type { Cell, Places } from './cells.js';
+
+/** Something that would make all of its cells worse. */
+export interface Cause {
+  readonly kind: 'pair' | 'nic' | 'host' | 'rank' | 'rail';
+  readonly who: Who;
+  /** The ranks that are part of it; of a pair in the order from, to. */
+  readonly ranks: readonly number[];
+  /** Indices. */
+  readonly cells: readonly number[];
+}
+
+type Subject = Omit<Cause, 'cells'>;
+/** The ranks of each host. */
+type Mates = ReadonlyMap<string, number[]>;
+
+/**
+ * Every cause that could be meant by these cells. Causes that cover the same cells cannot be told apart: of those the
+ * one that blames the least stays, which is the pair (in a world of two every fault is one).
+ */
+export function causesOf(cells: readonly Cell[], places: Places): Cause[] {
+  const found = new Map<string, { subject: Subject; cells: number[] }>();
+  const mates = matesOf(places);
+  cells.forEach((cell, index) => {
+    for (const [key, subject] of subjectsOf(cell, places, mates)) {
+      const entry = found.get(key) ?? { subject, cells: [] };
+      entry.cells.push(index);
+      found.set(key, entry);
+    }
+  });
+  const distinct = new Map<string, Cause>();
+  const preferred = [...found.values()].sort((a, b) => order(a.subject) - order(b.subject));
+  for (const { subject, cells: own } of preferred) {
+    const key = own.join(' ');
+    if (!distinct.has(key)) distinct.set(key, { ...subject, cells: own });
+  }
+  return [...distinct.values()];
+}
+
+const kinds = ['pair', 'nic', 'host', 'rank', 'rail'] as const;
+const order = ({ kind }: Subject): number => kinds.indexOf(kind);
+
+function matesOf({ hosts }: Places): Mates {
+  const mates = new Map<string, number[]>();
+  hosts.forEach((host, rank) => {
+    const list = mates.get(host);
+    if (list) list.push(rank);
+    else mates.set(host, [rank]);
+  });
+  return mates;
+}
+
+function subjectsOf(cell: Cell, places: Places, mates: Mates): [string, Subject][] {
+  const { from, to } = cell;
+  const { hosts } = places;
+  const inside = hosts[from] === hosts[to];
+  const ends = [
+    ...endsOf(from, 'out', cell, places, mates),
+    ...endsOf(to, 'in', cell, places, mates),
+  ];
+  return [...ends, ...pairsOf(cell, places, inside), ...railOf(cell, places, inside)];
+}
+
+/** What one end of a cell is: a rank, and between hosts a host with its NIC. */
+function endsOf(
+  rank: number,
+  way: Direction,
+  { from, to, rail }: Cell,
+  { hosts, nics }: Places,
+  matesByHost: Mates,
+): [string, Subject][] {
+  const host = hosts[rank]!;
+  const inside = hosts[from] === hosts[to];
+  const mates = matesByHost.get(host)!;
+  const both: Direction[] = [way, 'both'];
+  const subjects: [string, Subject][] = [];
+  const add = (kind: Subject['kind'], who: Omit<Who, 'direction'>, ranks: readonly number[]) => {
+    for (const direction of both) {
+      const key = [kind, who.rank ?? who.host, who.rail ?? '', direction].join('|');
+      subjects.push([key, { kind, who: { ...who, direction }, ranks }]);
+    }
+  };
+  if (inside || mates.length > 1) add('rank', { rank, host }, [rank]);
+  if (inside) return subjects;
+  add('host', { host }, mates);
+  if (rail !== undefined && nics.length > 1) add('nic', { host, rail, nic: nics[rail]! }, mates);
+  return subjects;
+}
+
+function pairsOf(cell: Cell, { hosts, nics }: Places, inside: boolean): [string, Subject][] {
+  const { from, to, rail } = cell;
+  const name = (rank: number) => (inside ? `rank ${rank}` : hosts[rank]!);
+  const [first, second] = from < to ? [from, to] : [to, from];
+  const subjects: [string, Subject][] = [];
+  const add = (onRail: number | undefined) => {
+    const where = onRail === undefined ? {} : { rail: onRail, nic: nics[onRail]! };
+    const key = `${onRail ?? ''}`;
+    subjects.push([
+      `pair|${name(from)}>${name(to)}|${key}`,
+      {
+        kind: 'pair',
+        who: { from: name(from), to: name(to), ...where, direction: 'out' },
+        ranks: [from, to],
+      },
+    ]);
+    subjects.push([
+      `pair|${[name(first), name(second)].sort().join('=')}|${key}`,
+      {
+        kind: 'pair',
+        who: { from: name(first), to: name(second), ...where, direction: 'both' },
+        ranks: [first, second],
+      },
+    ]);
+  };
+  add(undefined);
+  if (rail !== undefined && nics.length > 1) add(rail);
+  return subjects;
+}
+
+function railOf({ rail }: Cell, { nics }: Places, inside: boolean): [string, Subject][] {
+  if (rail === undefined || inside || nics.length < 2) return [];
+  const who: Who = { rail, nic: nics[rail]!, direction: 'both' };
+  return [[`rail|${rail}`, { kind: 'rail', who, ranks: [] }]];
+}

@@ -1,0 +1,94 @@
+import type { Row, Run } from '../../results/schema.js';
+
+/** One directed pair, on one rail or over all of them, in one metric. */
+export interface Cell {
+  readonly from: number;
+  readonly to: number;
+  /** Undefined: over all channels together. */
+  readonly rail: number | undefined;
+  /** A logarithm; less is worse. */
+  readonly value: number;
+}
+
+/** Who is where. */
+export interface Places {
+  /** By rank. */
+  readonly hosts: readonly string[];
+  /** The channels' interfaces, by rail. */
+  readonly nics: readonly string[];
+}
+
+/** Everything the scan measured of one directed pair. */
+export interface PairCell {
+  readonly from: number;
+  readonly to: number;
+  readonly rail: number | undefined;
+  /** Of the median sample: a moment's stall is not a slow link. */
+  readonly gbps?: number;
+  /** Half a round trip: the median, and the mean with all its stalls. */
+  readonly latencyNs?: number;
+  readonly latencyMeanNs?: number;
+  readonly resent?: number;
+}
+
+export interface PairMatrix extends Places {
+  readonly cells: readonly PairCell[];
+}
+
+export const bandwidthColumn = 'Bandwidth';
+export const latencyColumn = 'Latency';
+/** One round on each rail alone, where the matrix is over all rails together. */
+export const railColumn = 'Rail';
+
+/** Rails are named in labels as channels are: `nic1`, or `1` where the channel has no name of its own. */
+export const railLabel = (nics: readonly string[], rail: number): string =>
+  nics.indexOf(nics[rail]!) === rail && nics.lastIndexOf(nics[rail]!) === rail
+    ? nics[rail]!
+    : String(rail);
+
+export function placesOf(run: Pick<Run, 'world' | 'fabric'>): Places {
+  const { hosts, hostOfRank, ranks } = run.world;
+  const byRank = hostOfRank ?? Array.from({ length: ranks }, (_, r) => hosts[r] ?? hosts[0] ?? '');
+  return { hosts: byRank, nics: run.fabric.channels.map(({ nic }, i) => nic ?? String(i)) };
+}
+
+const isPair = (row: Row): boolean =>
+  row.kind === 'pair' &&
+  row.nanoseconds !== null &&
+  row.labels.from !== undefined &&
+  row.labels.to !== undefined;
+
+/** The matrix of a run of `pairs`: bandwidth and latency of the largest size of each. */
+export function matrixOf(run: Pick<Run, 'world' | 'fabric' | 'rows'>): PairMatrix {
+  return { ...placesOf(run), cells: cellsOf(run, [bandwidthColumn, latencyColumn]) };
+}
+
+/** What each rail carried alone, in one round. */
+export const railCellsOf = (run: Pick<Run, 'world' | 'fabric' | 'rows'>): PairCell[] =>
+  cellsOf(run, [railColumn]);
+
+function cellsOf(run: Pick<Run, 'world' | 'fabric' | 'rows'>, columns: readonly string[]) {
+  const { nics } = placesOf(run);
+  const rails = new Map(nics.map((_, rail) => [railLabel(nics, rail), rail]));
+  const cells = new Map<string, PairCell>();
+  for (const row of run.rows) {
+    if (!isPair(row) || !columns.includes(row.column)) continue;
+    const { from, to } = row.labels;
+    const rail = row.labels.rail === undefined ? undefined : rails.get(row.labels.rail);
+    const key = `${from} ${to} ${rail}`;
+    const before = cells.get(key) ?? { from: from!, to: to!, rail };
+    cells.set(key, { ...before, ...figuresOf(row, before) });
+  }
+  return [...cells.values()];
+}
+
+function figuresOf(row: Row, before: PairCell): Partial<PairCell> {
+  const { mean, p50 } = row.nanoseconds!;
+  const sum = row.resent === undefined ? before.resent : (before.resent ?? 0) + row.resent;
+  const resent = sum === undefined ? {} : { resent: sum };
+  if (row.column === latencyColumn) {
+    return { ...resent, latencyNs: p50 / 2, latencyMeanNs: mean / 2 };
+  }
+  // Of several sizes the last, which is the largest, is the bandwidth.
+  return { ...resent, gbps: p50 > 0 ? ((row.bytes ?? 0) * 8) / p50 : 0 };
+}

@@ -1,0 +1,21 @@
+import type { Finding } from '../../results/finding.js';
+
+/** `h2’s NIC nic1 (out)`, `h1 → h3`, `rank 2 on h2`. */
+export function nameOf({ cause, who }: Pick<Finding, 'cause' | 'who'>): string {
+  const way = who.direction === 'both' ? '' : who.direction === 'out' ? ', outgoing' : ', incoming';
+  const rail = who.nic ?? (who.rail === undefined ? '' : `rail ${who.rail}`);
+  switch (cause) {
+    case 'host':
+      return `host ${who.host}${way}`;
+    case 'nic':
+      return `NIC ${rail} of ${who.host}${way}`;
+    case 'rail':
+      return `rail ${rail}`;
+    case 'rank':
+      return `rank ${who.rank} on ${who.host}${way}`;
+    case 'pair': {
+      const arrow = who.direction === 'both' ? '↔' : '→';
+      return `pair ${who.from} ${arrow} ${who.to}${rail === '' ? '' : ` on ${rail}`}`;
+    }
+  }
+}

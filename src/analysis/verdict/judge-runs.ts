@@ -1,0 +1,75 @@
+import { nameOfRow } from '../../results/row-name.js';
+import type { Run } from '../../results/schema.js';
+import type { ComparedRow, Comparison } from '../compare/compare.js';
+import type { Item } from './verdict.js';
+
+/** What is wrong whatever was expected: wrong bytes, failed rows, runs that came to no end. */
+export function judgeSoundness(runs: readonly Run[]): Item[] {
+  return runs.flatMap((run) => [...bytesChecked(run), ...failedRows(run), ...unfinished(run)]);
+}
+
+function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
+  const sum = (key: 'bytes' | 'wrong') => rows.reduce((total, row) => total + row.checked[key], 0);
+  const [bytes, wrong] = [sum('bytes'), sum('wrong')];
+  const name = `${benchmark} data`;
+  const figures = { metric: 'wrongBytes', value: wrong, expected: 0 };
+  if (wrong > 0) {
+    const reason = `${wrong} of ${bytes} bytes arrived wrong.`;
+    const next =
+      'Take the host named in the run out of service and test its memory, NICs and cables.';
+    return [{ name, grade: 'fail', reason, next, ...figures }];
+  }
+  // What came to no end before its first row says so itself.
+  if (bytes === 0 && outcome === 'aborted') return [];
+  if (bytes === 0) {
+    const next = 'Run it without --check 0.';
+    return [{ name, grade: 'degraded', reason: 'No byte was checked.', next, ...figures }];
+  }
+  return [{ name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures }];
+}
+
+const failedRows = ({ benchmark, rows }: Run): Item[] =>
+  rows
+    .filter((row) => (row.outcome === 'failed' || row.outcome === 'aborted') && !row.checked.wrong)
+    .map((row) => ({
+      name: `${benchmark} ${nameOfRow(row)}`,
+      grade: 'fail',
+      reason: `It ${row.outcome}: ${row.reason ?? 'no reason given'}.`,
+      next: `Run weft ${benchmark} --columns ${row.column} by itself.`,
+    }));
+
+function unfinished({ benchmark, outcome, errors }: Run): Item[] {
+  if (outcome !== 'aborted') return [];
+  const [error] = errors;
+  return [
+    {
+      name: `${benchmark} run`,
+      grade: 'fail',
+      reason: `It did not come to its end: ${error?.message ?? 'the file has no last line'}.`,
+      next: error?.hint ?? 'Run it again.',
+    },
+  ];
+}
+
+/** So much slower than before is a failure, not a degradation. */
+const failingEffect = 0.25;
+
+/** A comparison with an earlier run, as items. */
+export const judgeComparison = (comparison: Comparison): Item[] =>
+  comparison.rows.map((row) => judgeCompared(comparison.benchmark, row));
+
+function judgeCompared(benchmark: string, { row, change, effect, reason: why }: ComparedRow): Item {
+  const name = `${benchmark} ${nameOfRow(row)}`;
+  const next = `Compare the two runs with weft compare, then look for the cause with weft pairs --per-rail.`;
+  if (change === 'slower') {
+    const grade = effect! > failingEffect ? 'fail' : 'degraded';
+    const reason = `It takes ${(effect! * 100).toFixed(0)} % longer than in the baseline.`;
+    return { name, grade, reason, next, metric: 'slowdown', value: effect!, expected: 0 };
+  }
+  if (change === 'broken in B' || change === 'only in A') {
+    const reason = `The baseline has it, this run does not: ${why ?? 'it was not measured'}.`;
+    return { name, grade: 'fail', reason, next };
+  }
+  const reason = change === 'same' ? 'As in the baseline.' : `${change}, against the baseline.`;
+  return { name, grade: 'pass', reason };
+}

@@ -1,0 +1,76 @@
+import { WeftError } from '../../errors.js';
+import { mergeRepeats } from '../../results/repeats.js';
+import type { Run } from '../../results/schema.js';
+import { compareRuns } from '../compare/compare.js';
+import { notesOf } from '../compare/notes.js';
+import { judgeDiagnoses } from './diagnosis-items.js';
+import { type Expectation, judgeExpectations } from './expectations.js';
+import { judgeComparison, judgeSoundness } from './judge-runs.js';
+import {
+  columnsWithoutReference,
+  describeMachine,
+  judgeByBound,
+  judgeByMachine,
+  type Machine,
+} from './machines.js';
+import { type Item, type Verdict, verdictOf } from './verdict.js';
+
+/** What the results are held against. */
+export type Source =
+  | { readonly kind: 'file'; readonly expectations: Expectation[]; readonly against: string }
+  | {
+      readonly kind: 'baseline';
+      readonly runs: Run[];
+      readonly tolerance: number;
+      readonly drift?: number;
+    }
+  | { readonly kind: 'machine'; readonly machine: Machine }
+  | { readonly kind: 'none' };
+
+/** The verdict on runs: what is always looked at, and what was expected. */
+export function judge(source: Source, all: readonly Run[], notes: readonly string[]): Verdict {
+  const runs = all.map(mergeRepeats);
+  const always = [...judgeSoundness(runs), ...judgeDiagnoses(runs)];
+  const { against, items, notes: more = [] } = judgeBySource(source, all, runs);
+  return verdictOf({ against, items: [...always, ...items], runs, notes: [...notes, ...more] });
+}
+
+function judgeBySource(
+  source: Source,
+  all: readonly Run[],
+  merged: readonly Run[],
+): { against: string; items: Item[]; notes?: string[] } {
+  switch (source.kind) {
+    case 'file':
+      return {
+        against: source.against,
+        items: judgeExpectations(source.expectations, merged),
+      };
+    case 'baseline': {
+      const same = all.filter((run) => run.benchmark === source.runs[0]!.benchmark);
+      const against = `the baseline ${source.runs.map((run) => run.id).join(', ')}`;
+      if (same.length === 0) {
+        throw new WeftError(
+          'BAD_USAGE',
+          `no run of ${source.runs[0]!.benchmark} to hold against it`,
+        );
+      }
+      const comparison = compareRuns(source.runs, same, source);
+      return { against, items: judgeComparison(comparison), notes: notesOf(comparison) };
+    }
+    case 'machine': {
+      const unknown = columnsWithoutReference(merged);
+      const left = `nothing is published to hold ${unknown.join(', ')} against`;
+      return {
+        against: describeMachine(source.machine),
+        items: judgeByMachine(source.machine, merged),
+        notes: unknown.length === 0 ? [] : [left],
+      };
+    }
+    case 'none':
+      return {
+        against: 'the median of its own pairs, and 80 % of the bound where line rates are known',
+        items: judgeByBound(merged),
+      };
+  }
+}

@@ -1,0 +1,46 @@
+import type { Run } from '../../results/schema.js';
+
+export const grades = ['pass', 'degraded', 'fail'] as const;
+export type Grade = (typeof grades)[number];
+
+/** One thing that was looked at. */
+export interface Item {
+  /** `write MultiPin 16M` */
+  readonly name: string;
+  readonly grade: Grade;
+  /** One sentence. */
+  readonly reason: string;
+  /** What to look at; absent where all is well. */
+  readonly next?: string;
+  readonly metric?: string;
+  readonly value?: number;
+  /** What would pass. */
+  readonly expected?: number;
+}
+
+export interface Verdict {
+  readonly schema: 'weft.check/1';
+  readonly grade: Grade;
+  /** Where the expectations come from, in words. */
+  readonly against: string;
+  readonly runs: readonly string[];
+  readonly items: readonly Item[];
+  /** What was left out, and why. */
+  readonly notes: readonly string[];
+}
+
+export const worstGrade = (items: readonly Pick<Item, 'grade'>[]): Grade =>
+  grades[Math.max(0, ...items.map((item) => grades.indexOf(item.grade)))]!;
+
+export function verdictOf(
+  parts: Pick<Verdict, 'against' | 'items'> & { runs: readonly Run[]; notes?: readonly string[] },
+): Verdict {
+  return {
+    schema: 'weft.check/1',
+    grade: worstGrade(parts.items),
+    against: parts.against,
+    runs: parts.runs.map((run) => run.id),
+    items: parts.items,
+    notes: parts.notes ?? [],
+  };
+}

@@ -1,0 +1,122 @@
+import { loadLibrary } from '../../fabric/library.js';
+import { findOffers } from '../../fabric/providers.js';
+import { addon } from '../../native/addon.js';
+import type { Plan } from '../../plan/plan.js';
+import { multi } from '../../plan/strategies.js';
+import { writePlan } from '../../plan/write-plan.js';
+import { chooseFabric } from '../../session/choose-fabric.js';
+import type { FabricSettings } from '../../session/fabric-settings.js';
+import { openSession, pacingFor, type Session } from '../../session/session.js';
+import type { World } from '../../world/world.js';
+import { type Backend, orUnavailable, together } from './backend.js';
+import type { Tensors } from './contents.js';
+import type { Exchange } from './exchange.js';
+
+/** Weft's own engine: a plan over libfabric. It brings the tensors, which must be registered with the fabric. */
+export class FabricBackend implements Backend {
+  readonly id = 'fabric';
+  readonly session: Session;
+  readonly #exchange: Exchange;
+  readonly #plan: Plan;
+
+  private constructor(session: Session, exchange: Exchange, settings: FabricSettings) {
+    const { world, fabric } = session;
+    this.session = session;
+    this.#exchange = exchange;
+    this.#plan = writePlan(exchange.traffic(), {
+      rank: world.rank,
+      channels: fabric.channels.length,
+      strategy: multi,
+      ...pacingFor(fabric, settings, world.size),
+    });
+  }
+
+  static async open(
+    world: World,
+    exchange: Exchange,
+    settings: FabricSettings,
+    interfaces: readonly string[],
+  ): Promise<FabricBackend> {
+    await together(world, 'fabric open', () =>
+      orUnavailable(undefined, () => {
+        loadLibrary();
+      }),
+    );
+    const wish = await onInterfaces(world, settings, interfaces);
+    await requireFabric(world, wish);
+    const session = await openSession(world, wish);
+    try {
+      await session.engine.prepare({
+        sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
+        targetBytes: Math.max(leastBytes, exchange.targetBytes(world.rank)),
+      });
+      return new FabricBackend(session, exchange, settings);
+    } catch (error) {
+      await session[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get version(): string {
+    const { fabric } = this.session;
+    return `libfabric ${fabric.library.version} (${fabric.provider})`;
+  }
+
+  get tensors(): Tensors {
+    return { input: this.session.engine.source, output: this.session.engine.target };
+  }
+
+  /**
+   * The copy of the rank's own block comes first and counts: it does not overlap with the exchange. All ranks copy at
+   * the same time, as they would inside it.
+   */
+  async exchange(): Promise<number> {
+    await this.session.world.barrier('own blocks');
+    const copied = await this.#copyOwn();
+    const [nanoseconds] = await this.session.engine.run(this.#plan, { iterations: 1 });
+    // What comes next may be another library's exchange: it must not share its core with our looking around.
+    this.session.fabric.port.stop();
+    return copied + nanoseconds!;
+  }
+
+  async close(): Promise<void> {
+    await this.session[Symbol.asyncDispose]();
+  }
+
+  async #copyOwn(): Promise<number> {
+    const { rank } = this.session.world;
+    const own = this.#exchange.incoming(rank)[rank]!;
+    if (own.bytes === 0) return 0;
+    const { input, output } = this.tensors;
+    return addon().copyBlock(input.native, output.native, own.sourceOffset, own.offset, own.bytes);
+  }
+}
+
+/** A rank that sends or receives nothing has buffers all the same. */
+const leastBytes = 64;
+
+/**
+ * Throws Unavailable on every rank where one of them is not offered the fabric that opening a session will choose.
+ * Afterwards a rank could no longer be missed by the others without ending the job.
+ */
+async function requireFabric(world: World, settings: FabricSettings): Promise<void> {
+  const { options } = await orUnavailable('NO_PROVIDER', () => chooseFabric(world, settings));
+  await together(world, 'fabric offers', () =>
+    orUnavailable('NO_PROVIDER', () => {
+      findOffers(options);
+    }),
+  );
+}
+
+/** `--iface` is about sockets: where the fabric is made of those, it names the NICs, too. */
+async function onInterfaces(
+  world: World,
+  settings: FabricSettings,
+  interfaces: readonly string[],
+): Promise<FabricSettings> {
+  if (settings.nics || interfaces.length === 0) return settings;
+  const { options } = await chooseFabric(world, { ...settings, nics: interfaces });
+  const { provider } = options;
+  const sockets = provider !== undefined && /^(tcp|net|sockets|udp)\b/.test(provider);
+  return sockets ? { ...settings, provider, nics: interfaces } : settings;
+}

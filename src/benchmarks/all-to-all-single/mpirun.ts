@@ -1,0 +1,116 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomToken } from '../../world/index.js';
+import { parseReports } from '../../world/launch/rank-process.js';
+import { type MpiName, mpiTitle } from './mpi.js';
+import { hasShim } from './shims.js';
+
+/** A launcher of an MPI that can run here. */
+export interface MpiLauncher {
+  readonly mpi: MpiName;
+  readonly command: string;
+}
+
+const candidates: readonly (MpiLauncher & { readonly says: RegExp })[] = [
+  { mpi: 'openmpi', command: 'mpirun.openmpi', says: /Open MPI|OpenRTE/ },
+  { mpi: 'openmpi', command: 'mpirun', says: /Open MPI|OpenRTE/ },
+  { mpi: 'mpich', command: 'mpiexec.hydra', says: /HYDRA/ },
+];
+
+/** The first MPI that is installed and has its shim; undefined where there is none. */
+export function findMpi(): MpiLauncher | undefined {
+  return candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
+}
+
+/** Whoever does not even say its version by then would not start ranks, either. */
+const answerMs = 10_000;
+
+function versionOf(command: string): string {
+  try {
+    return execFileSync(command, ['--version'], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: answerMs,
+    });
+  } catch {
+    return '';
+  }
+}
+
+export interface MpiStart {
+  readonly ranks: number;
+  readonly pin: 'auto' | 'none';
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** More ranks than cores are allowed, as with local ranks; so is root, whom we do not judge. */
+function launcherArgs({ mpi }: MpiLauncher, { ranks, pin }: MpiStart): string[] {
+  if (mpi === 'mpich') {
+    return ['-n', String(ranks), ...(pin === 'none' ? ['-bind-to', 'none'] : [])];
+  }
+  const asRoot = process.getuid?.() === 0 ? ['--allow-run-as-root'] : [];
+  const bind = pin === 'none' ? ['--bind-to', 'none'] : [];
+  // Quiet: a rank that fails has said why, and mpirun's banner would bury it.
+  return [...asRoot, '--oversubscribe', '--quiet', ...bind, '-n', String(ranks)];
+}
+
+export const describeStart = ({ mpi, command }: MpiLauncher, { ranks }: MpiStart): string =>
+  `mpi is in the list: ${ranks} ranks are started by ${mpiTitle[mpi]}’s ${command}`;
+
+/** The kernel ends mpirun, and with it the job, when this process is killed; without setpriv the job runs to its end. */
+function untilWeDie(): string[] {
+  const there = spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).status === 0;
+  return there ? ['setpriv', '--pdeathsig', 'TERM'] : [];
+}
+
+/** How a launcher ended, and what the ranks said of themselves. */
+export interface MpiEnd {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** Some rank said why it failed, or that it would end with a code of its own. */
+  readonly explained: boolean;
+}
+
+/** Starts the whole job by MPI's launcher and waits for it. */
+export async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<MpiEnd> {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-job-'));
+  const reports = join(folder, 'reports');
+  writeFileSync(reports, '');
+  try {
+    const end = await launchAndWait(launcher, start, reports);
+    return { ...end, explained: parseReports(readFileSync(reports, 'utf8')).length > 0 };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function launchAndWait(
+  launcher: MpiLauncher,
+  start: MpiStart,
+  reports: string,
+): Promise<Omit<MpiEnd, 'explained'>> {
+  const words = [launcher.command, ...launcherArgs(launcher, start), start.command, ...start.args];
+  const [command = '', ...args] = [...untilWeDie(), ...words];
+  const child = spawn(command, args, {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken(),
+      WEFT_REPORT_FILE: reports,
+      // mpirun gives its ranks a terminal of its own making: what is not for a terminal gets no colour.
+      ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
+    },
+  });
+  const pass = (signal: NodeJS.Signals) => void child.kill(signal);
+  process.on('SIGINT', pass).on('SIGTERM', pass);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      resolve({ code: code ?? undefined, signal: signal ?? undefined });
+    });
+  });
+}

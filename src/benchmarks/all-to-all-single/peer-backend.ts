@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WeftError } from '../../errors.js';
+import { addon, isNativeFault } from '../../native/addon.js';
+import type { NativePeer } from '../../native/peer.js';
+import { type Backend, type BackendId, type BackendJob, together, Unavailable } from './backend.js';
+
+/** A library behind the interface of native/peers/peer.h. */
+export interface PeerLibrary {
+  readonly id: BackendId;
+  /** What the addon opens. */
+  readonly path: string;
+  readonly networkInterface?: string;
+  /** CUDA's number of this rank's GPU, where the library uses one. */
+  readonly gpu?: number;
+  /** Why it cannot be loaded, and what to do about that. */
+  unavailable(reason: string): string;
+  /** What to do about an error of the library's, where we know. */
+  hint?(reason: string): string | undefined;
+}
+
+/** How long a library may take to let go of its connections. */
+const closingMs = 5000;
+
+/** Opens a library on every rank and connects them. */
+export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<Backend> {
+  const { world } = job;
+  let native: NativePeer | undefined;
+  try {
+    const addresses = await together(world, `${library.id} open`, async () => {
+      native = load(library);
+      return await within(job, library, 'opening it', () => native!.open(setupOf(job, library)));
+    });
+    await together(world, `${library.id} connect`, () =>
+      within(job, library, 'connecting the ranks', () => native!.connect(addresses)),
+    );
+  } catch (error) {
+    await letGo(native);
+    throw error;
+  }
+  return new PeerBackend(job, library, native!);
+}
+
+class PeerBackend implements Backend {
+  readonly id: BackendId;
+  readonly version: string;
+  readonly #job: BackendJob;
+  readonly #library: PeerLibrary;
+  readonly #native: NativePeer;
+  readonly #sendBytes: Float64Array;
+  readonly #receiveBytes: Float64Array;
+
+  constructor(job: BackendJob, library: PeerLibrary, native: NativePeer) {
+    const { exchange, world } = job;
+    this.id = library.id;
+    this.version = native.version;
+    this.#job = job;
+    this.#library = library;
+    this.#native = native;
+    this.#sendBytes = Float64Array.from(exchange.sendBytes(world.rank));
+    this.#receiveBytes = Float64Array.from(exchange.receiveBytes(world.rank));
+  }
+
+  exchange(): Promise<number> {
+    const { tensors, exchange } = this.#job;
+    return within(this.#job, this.#library, 'the exchange', () =>
+      this.#native.exchange(
+        tensors.input.native,
+        tensors.output.native,
+        this.#sendBytes,
+        this.#receiveBytes,
+        exchange.uniform,
+      ),
+    );
+  }
+
+  close(): Promise<void> {
+    return letGo(this.#native);
+  }
+}
+
+function load(library: PeerLibrary): NativePeer {
+  try {
+    return new (addon().Peer)(library.path, library.id === 'nccl' ? 'nccl' : 'shim');
+  } catch (error) {
+    if (!isNativeFault(error)) throw error;
+    throw new Unavailable(library.unavailable(error.text));
+  }
+}
+
+function setupOf({ world, exchange, timeoutMs }: BackendJob, library: PeerLibrary) {
+  const { networkInterface = '', gpu = 0 } = library;
+  return {
+    rank: world.rank,
+    size: world.size,
+    gpu,
+    networkInterface,
+    timeoutMs,
+    sourceBytes: exchange.sourceBytes(world.rank),
+    targetBytes: exchange.targetBytes(world.rank),
+    elementBytes: exchange.elementBytes,
+  };
+}
+
+/** These libraries may wait for ever, or longer than we; whoever waits for them has a deadline and hears of failures. */
+async function within<T>(
+  { world, timeoutMs }: BackendJob,
+  library: PeerLibrary,
+  what: string,
+  begin: () => Promise<T>,
+): Promise<T> {
+  world.signal.throwIfAborted();
+  const over = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: over.signal }).then((): never => {
+    throw new WeftError('TIMEOUT', `${library.id}: ${what} did not end within ${timeoutMs} ms`, {
+      hint: 'Is every rank still there, and is the interface the right one (--iface)?',
+    });
+  });
+  const aborted = new Promise<never>((_, reject) => {
+    const tell = () => reject(world.signal.reason);
+    world.signal.addEventListener('abort', tell, { once: true, signal: over.signal });
+  });
+  // Whoever loses the race must not be an unhandled rejection.
+  late.catch(() => {});
+  aborted.catch(() => {});
+  try {
+    return await Promise.race([begin(), late, aborted]);
+  } catch (error) {
+    throw explained(error, library, what);
+  } finally {
+    over.abort();
+  }
+}
+
+function explained(error: unknown, library: PeerLibrary, what: string): unknown {
+  if (!isNativeFault(error)) return error;
+  const hint = library.hint?.(error.text);
+  return new WeftError('PEER_LIBRARY', `${library.id}: ${what} failed: ${error.text}`, {
+    ...(hint !== undefined && { hint }),
+    cause: error,
+  });
+}
+
+/** A library that hangs while it closes is left behind: the process is about to end anyway. */
+async function letGo(native: NativePeer | undefined): Promise<void> {
+  if (!native) return;
+  const over = new AbortController();
+  const late = sleep(closingMs, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([native.close().catch(() => {}), late]);
+  over.abort();
+}

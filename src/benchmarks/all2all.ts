@@ -1,0 +1,22 @@
+import { allToAllBytes } from '../measure/figures.js';
+import { allToAll, allToAllTraffic } from '../plan/patterns/all-to-all.js';
+import { multi, roundRobin, single } from '../plan/strategies.js';
+import { columns, defineBenchmark, device, pinned } from '../runner/benchmark.js';
+
+export const all2all = defineBenchmark({
+  id: 'all2all',
+  summary: 'Every rank writes to every other rank at once.',
+  ranks: { min: 2 },
+  needs: ['rma', 'immediate'],
+  columns: columns([single, multi, roundRobin], [pinned, device]),
+  sizes: { minBytes: 4 * 2 ** 20, maxBytes: 128 * 2 ** 20, factor: 2 },
+  clock: 'slowest',
+  pattern: 'allToAll',
+  turns: ({ world, bytes }) => [
+    {
+      traffic: allToAllTraffic({ world, bytes }),
+      plan: (situation) => allToAll({ world, bytes, ...situation }),
+      figureBytes: allToAllBytes(bytes, world),
+    },
+  ],
+});

@@ -1,0 +1,28 @@
+import { WeftError } from '../errors.js';
+import type { Benchmark } from '../runner/benchmark.js';
+import { all2all } from './all2all.js';
+import { ipc } from './ipc/ipc.js';
+import { pairs } from './pairs/pairs.js';
+import { proxy } from './proxy/proxy.js';
+import { queue } from './queue/queue.js';
+import { sendrecv } from './sendrecv.js';
+import { write } from './write.js';
+
+/** Every benchmark there is: help, `list`, the commands and the suite are made from this table. */
+export const benchmarks: readonly Benchmark[] = [
+  sendrecv,
+  write,
+  all2all,
+  pairs,
+  proxy,
+  queue,
+  ipc,
+];
+
+export function benchmarkById(id: string): Benchmark {
+  const found = benchmarks.find((benchmark) => benchmark.id === id);
+  if (found) return found;
+  throw new WeftError('BAD_USAGE', `there is no benchmark ${id}`, {
+    hint: `There are ${benchmarks.map((one) => one.id).join(', ')}.`,
+  });
+}

@@ -1,0 +1,148 @@
+import { matrixOf, railCellsOf } from '../../analysis/diagnosis/cells.js';
+import { suspicionOf } from '../../analysis/diagnosis/diagnosis.js';
+import { nameOf } from '../../analysis/diagnosis/finding-name.js';
+import { gapFindings } from '../../analysis/diagnosis/gaps.js';
+import { concludeAll } from '../../analysis/diagnosis/loss.js';
+import { findSuspects, type ScanResult, type Suspect } from '../../analysis/diagnosis/suspects.js';
+import { WeftError } from '../../errors.js';
+import { type RankPair, roundsOf } from '../../plan/rounds.js';
+import type { Diagnosis, Pace } from '../../results/finding.js';
+import type { Row } from '../../results/schema.js';
+import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
+import { defaultSettings, type Settings } from '../../runner/settings.js';
+import type { Session } from '../../session/session.js';
+import { type PairJob, PairMeter } from './pair-meter.js';
+import { pairRow } from './pair-row.js';
+import { mostRetests, retestSuspects } from './retest.js';
+
+const sizes = { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 };
+
+export const pairs = defineBenchmark({
+  id: 'pairs',
+  summary: 'Every rank with every other, and the slow host, NIC, rail or pair named.',
+  ranks: { min: 2 },
+  needs: ['messages', 'rma', 'immediate'],
+  columns: [{ name: 'Bandwidth' }, { name: 'Latency' }],
+  sizes,
+  options: [{ flags: '--per-rail', key: 'perRail', summary: 'a matrix for each channel alone' }],
+  fabric: true,
+  reportsGaps: true,
+  check: refuseMeaningless,
+  run: (procedure) => new PairScan(procedure).run(),
+});
+
+/** Options of every benchmark that a scan of pairs has no use for. */
+function refuseMeaningless(settings: Settings): void {
+  if (settings.repeats > 1) {
+    throw new WeftError('BAD_USAGE', 'pairs has one diagnosis: --repeats means nothing to it', {
+      hint: 'Start it several times.',
+    });
+  }
+  const given = [
+    settings.columns !== undefined && '--columns',
+    settings.stepFactor !== sizes.factor && '--step-factor',
+    settings.stepBytes !== undefined && '--step-bytes',
+    settings.warmup !== defaultSettings.warmup && '--warmup',
+  ].filter((flag) => flag !== false);
+  if (given.length === 0) return;
+  throw new WeftError('BAD_USAGE', `${given.join(', ')} means nothing to pairs`, {
+    hint: 'It measures one size between --min-bytes and --max-bytes, bandwidth and latency both.',
+  });
+}
+
+/** The scan, then a second look at whoever stood out. */
+class PairScan {
+  readonly #procedure: Procedure & { session: Session };
+  readonly #rows: Row[] = [];
+  readonly #rounds: readonly RankPair[][];
+  readonly #rails: number;
+
+  constructor(procedure: Procedure & { session: Session }) {
+    this.#procedure = procedure;
+    this.#rounds = roundsOf(procedure.world.hosts);
+    this.#rails = procedure.session.fabric.channels.length;
+  }
+
+  async run(): Promise<void> {
+    const { world, session, settings, listener } = this.#procedure;
+    const meter = await PairMeter.open(session, settings, this.#rounds[0]!);
+    await this.#scan(meter);
+    const paces = await world.gather('pace', meter.pace.take());
+    const scan = paces && this.#scanResult(paces);
+    const suspects = scan ? findSuspects(scan) : [];
+    const tools = { world, meter, rails: this.#rails };
+    const results = await retestSuspects(tools, suspects, scan?.matrix);
+    if (!scan) return;
+    const { findings, dismissed } = concludeAll(results, scan.matrix);
+    const called = (some: readonly Suspect[]) => some.map((one) => suspicionOf(one, scan.matrix));
+    const diagnosis: Diagnosis = {
+      retested: true,
+      findings: [...gapFindings(session.gaps), ...findings],
+      notConfirmed: [
+        ...called(dismissed).map(
+          (one) => `${nameOf(one)} looked ${one.symptom}, and was not when alone`,
+        ),
+        ...called(suspects.slice(mostRetests)).map(
+          (one) => `${nameOf(one)} looked ${one.symptom}, and was not retested: too many did`,
+        ),
+      ],
+      pace: paces,
+      retests: results.flatMap(({ retests }) => retests),
+    };
+    listener.diagnosed?.(diagnosis);
+  }
+
+  #scanResult(pace: readonly Pace[]): ScanResult {
+    const { world, session } = this.#procedure;
+    const channels = session.links.map(({ nic = null, lineRateGbps = null }) => ({
+      nic,
+      lineRateGbps,
+    }));
+    const run = {
+      world: {
+        ranks: world.size,
+        hosts: [...new Set(world.hosts)],
+        launcher: '',
+        hostOfRank: [...world.hosts],
+      },
+      fabric: { library: null, version: null, provider: null, channels },
+      rows: this.#rows,
+    };
+    return { matrix: matrixOf(run), railCells: railCellsOf(run), pace };
+  }
+
+  async #scan(meter: PairMeter): Promise<void> {
+    const { settings, listener } = this.#procedure;
+    const perRail = settings.own?.perRail === true;
+    const all = Array.from({ length: this.#rails }, (_, rail) => rail);
+    const jobs: (PairJob & { alone?: boolean })[] = this.#rounds.flatMap((round) =>
+      (perRail ? all : [undefined]).flatMap((rail) => bothWays(round, rail)),
+    );
+    // Over all rails together a rail that is slow for everyone would not stand out.
+    if (!perRail && this.#rails > 1) {
+      const [first] = this.#rounds;
+      for (const rail of all) {
+        jobs.push({ metric: 'bandwidth', pairs: first!, rail, alone: true });
+      }
+    }
+    for (const [index, job] of jobs.entries()) {
+      const column = job.metric === 'latency' ? 'Latency' : 'Bandwidth';
+      listener.starting({ index, total: jobs.length, column, bytes: meter.bytesOf(job) });
+      const measured = await meter.measure(job);
+      for (const one of measured ?? []) {
+        const row = pairRow(one, this.#procedure.session, job.alone);
+        this.#rows.push(row);
+        listener.row(row);
+      }
+    }
+  }
+}
+
+/** One direction at a time, so that a fault of one direction is seen. */
+function bothWays(round: readonly RankPair[], rail: number | undefined): PairJob[] {
+  const turned = round.map(([a, b]): RankPair => [b, a]);
+  const metrics = ['bandwidth', 'latency'] as const;
+  return [round, turned].flatMap((some) =>
+    metrics.map((metric) => ({ metric, pairs: some, rail })),
+  );
+}

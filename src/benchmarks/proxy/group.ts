@@ -1,0 +1,135 @@
+import { cpus } from 'node:os';
+import type { ServingEngine } from '../../engine/engine.js';
+import { oneToEach } from '../../plan/patterns/one-to-each.js';
+import type { Plan } from '../../plan/plan.js';
+import type { Strategy } from '../../plan/strategies.js';
+import type { Traffic } from '../../plan/traffic.js';
+import { transfersOf } from '../../plan/transfers.js';
+import type { Breakdown, Row } from '../../results/schema.js';
+import type { Settings } from '../../runner/settings.js';
+import type { Checked } from '../../runner/verify.js';
+import { pacingFor, type Session } from '../../session/session.js';
+import type { Producers } from '../producers.js';
+import { peersOf } from '../turns.js';
+import { type Asking, breakdownOf, type Mode, runMode } from './modes.js';
+import { proxyRow } from './row.js';
+import { type Timed, timeModes } from './turns.js';
+import { verifyMode } from './verify.js';
+
+/** One strategy at one size, in several modes. */
+export interface ProxyGroup {
+  readonly session: Session;
+  /** Where the data lies. */
+  readonly engine: ServingEngine;
+  readonly settings: Settings;
+  readonly producers: Producers;
+  readonly producerCount: number;
+  readonly requests: number;
+  readonly strategy: Strategy;
+  readonly bytes: number;
+  readonly traffic: Traffic;
+  readonly columns: readonly { name: string; mode: Mode }[];
+  /** A seed that no other check of the run uses. */
+  nextSeed(): number;
+}
+
+const mostTraced = 50;
+
+/** Every rank calls it; rows come on rank 0. */
+export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
+  const { session, engine, columns, producers } = group;
+  const { world } = session;
+  const plan = planOf(group);
+  const asking = askingOf(group);
+  const found = new Map<Mode, Checked[]>(columns.map(({ mode }) => [mode, []]));
+  await checkAll(group, plan, asking, found);
+  const timed = await timeModes(group, plan, asking);
+  const breakdowns = await traceAll(group, plan, asking, timed);
+  await checkAll(group, plan, asking, found);
+  const everyones = await world.gather('checked', [...found.values()]);
+  if (!everyones) return [];
+  // Only shm has GPUs copy; a NIC reads and writes their memory by itself.
+  const copied = engine.memory === 'direct' && session.fabric.provider === 'shm';
+  const onOneGpu = copied && producers.shared;
+  const rows = columns.map(({ name: column, mode }, index) =>
+    proxyRow(
+      {
+        ...group,
+        column,
+        mode,
+        timed: timed.get(mode)!,
+        checked: everyones.flatMap((ofRank) => ofRank[index]!),
+        baseline: timed.get('baseline'),
+        breakdown: breakdowns.get(mode),
+        labels: {
+          memory: engine.memory,
+          ...(mode !== 'baseline' && { producer: producers.kind }),
+          ...(onOneGpu && { path: 'same GPU' as const }),
+        },
+      },
+      session,
+    ),
+  );
+  const failed = rows.some((row, i) => columns[i]!.mode === 'baseline' && row.outcome === 'failed');
+  return failed ? rows.map(withoutLoss) : rows;
+}
+
+/** What the baseline lost or got wrong is nothing to hold others against. */
+const withoutLoss = ({ lossPercent: _, ...row }: Row): Row => row;
+
+function planOf({ session, settings, strategy, bytes, requests }: ProxyGroup): Plan {
+  const { world, fabric } = session;
+  const { chunkBytes, window } = pacingFor(fabric, settings, world.size);
+  return oneToEach({
+    world: world.size,
+    from: 0,
+    to: peersOf(world.size),
+    bytes,
+    buffers: requests,
+    rank: world.rank,
+    channels: fabric.channels.length,
+    strategy,
+    chunkBytes,
+    window,
+  });
+}
+
+function askingOf({ session, producers, producerCount, strategy, traffic }: ProxyGroup): Asking {
+  const { members } = session.world;
+  const here = members.filter((member) => member.bootId === members[0]!.bootId).length;
+  return {
+    producers,
+    count: producerCount,
+    transfers: transfersOf(traffic, 0, strategy, session.fabric.channels.length),
+    crowded: producers.kind === 'cpu' && here + producerCount > cpus().length,
+  };
+}
+
+async function checkAll(
+  { engine, settings, traffic, nextSeed }: ProxyGroup,
+  plan: Plan,
+  asking: Asking,
+  found: ReadonlyMap<Mode, Checked[]>,
+): Promise<void> {
+  if (!settings.check) return;
+  for (const [mode, checked] of found) {
+    checked.push(await verifyMode(engine, traffic, plan, mode, asking, nextSeed()));
+  }
+}
+
+async function traceAll(
+  { engine, columns }: ProxyGroup,
+  plan: Plan,
+  asking: Asking,
+  timed: ReadonlyMap<Mode, Timed>,
+): Promise<Map<Mode, Breakdown>> {
+  const found = new Map<Mode, Breakdown>();
+  for (const { mode } of columns) {
+    if (mode === 'baseline') continue;
+    const { iterations, expectedMs } = timed.get(mode)!.count;
+    const count = { iterations: Math.min(mostTraced, iterations), expectedMs };
+    const traced = await runMode(engine, plan, mode, count, asking, { trace: true });
+    if (engine.rank === 0) found.set(mode, breakdownOf(traced));
+  }
+  return found;
+}

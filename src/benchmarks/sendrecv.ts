@@ -1,0 +1,31 @@
+import { pingPongBytes } from '../measure/figures.js';
+import { pingPong, pingPongTraffic } from '../plan/patterns/ping-pong.js';
+import { single } from '../plan/strategies.js';
+import { columns, defineBenchmark, device, pinned } from '../runner/benchmark.js';
+import { peersOf } from './turns.js';
+
+export const sendrecv = defineBenchmark({
+  id: 'sendrecv',
+  summary: 'Rank 0 plays ping-pong with each other rank in turn; the mean over pairs.',
+  ranks: { min: 2 },
+  needs: ['messages'],
+  columns: columns([single], [pinned, device], {
+    SinglePin: ['SingleHost', 'Host'],
+    SingleDMA: ['SingleDevice', 'Device'],
+  }),
+  sizes: { minBytes: 128 * 2 ** 10, maxBytes: 128 * 2 ** 20, factor: 2 },
+  clock: 'initiator',
+  roundTrip: true,
+  pattern: 'pingPong',
+  wholeMessages: true,
+  turns: ({ world, bytes }) =>
+    peersOf(world).map((peer) => {
+      const game = { world, a: 0, b: peer, bytes };
+      return {
+        traffic: pingPongTraffic(game),
+        plan: (situation) => pingPong({ ...game, ...situation }),
+        figureBytes: pingPongBytes(bytes),
+        pair: [0, peer],
+      };
+    }),
+});

@@ -1,0 +1,189 @@
+import { randomInt } from 'node:crypto';
+import type { Engine } from '../engine/engine.js';
+import type { Plan } from '../plan/plan.js';
+import type { Diagnosis } from '../results/finding.js';
+import { skippedRow } from '../results/rows.js';
+import type { Row } from '../results/schema.js';
+import { pacingFor, type Session } from '../session/session.js';
+import type { Column, PlanBenchmark, Turn } from './benchmark.js';
+import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
+import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
+import { columnsOf, type Settings } from './settings.js';
+import { type Count, calibrate } from './timing.js';
+import { type Checked, seedOfCheck, verifyTurn } from './verify.js';
+
+/** What rank 0 is told while a benchmark runs. */
+export interface Listener {
+  /** The row in work, and how many there will be. */
+  starting(row: { index: number; total: number; column: string; bytes: number }): void;
+  /** Once per row, in order. */
+  row(row: Row): void;
+  /** Of benchmarks that look for the guilty: once, at the end. */
+  diagnosed?(diagnosis: Diagnosis): void;
+}
+
+/** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */
+export async function runBenchmark(
+  benchmark: PlanBenchmark,
+  session: Session,
+  settings: Settings,
+  listener: Listener,
+): Promise<void> {
+  const skip = (column: Column, reason: string, bytes?: number) => {
+    const size = bytes === undefined ? {} : { bytes };
+    if (session.world.rank === 0)
+      listener.row(skippedRow({ column: column.name, ...size, reason }));
+  };
+  const columns = runnable(benchmark, session, settings, skip);
+  if (columns.length === 0) return;
+  const { cells, misfits } = await fitCells(benchmark, columns, session, settings);
+  const todo = await prepareCells(benchmark, session, settings, cells, skip);
+  const runSeed = await session.world.broadcast('seed', randomInt(2 ** 40));
+  const rows = new RowRunner(benchmark, session, settings, runSeed);
+  for (const [index, { bytes, column }] of todo.entries()) {
+    listener.starting({ index, total: todo.length, column: column.name, bytes });
+    const row = await rows.measure(column, bytes);
+    if (row) listener.row(row);
+  }
+  for (const { column, bytes, reason } of misfits) skip(column, reason, bytes);
+}
+
+type Skip = (column: Column, reason: string, bytes?: number) => void;
+
+/** The columns that can run at all. */
+function runnable(
+  benchmark: PlanBenchmark,
+  session: Session,
+  settings: Settings,
+  skip: Skip,
+): Column[] {
+  const { device } = session;
+  const why = device !== undefined && 'unavailable' in device ? device.unavailable : undefined;
+  return columnsOf(benchmark, settings.columns).filter((column) => {
+    if (column.memory.id === 'pinned' || deviceOf(session)) return true;
+    skip(column, `needs a GPU: ${why ?? 'none was opened'}`);
+    return false;
+  });
+}
+
+/** Makes the buffers. Where a GPU has less memory than it said, its columns are left out and the others go on. */
+async function prepareCells(
+  benchmark: PlanBenchmark,
+  session: Session,
+  settings: Settings,
+  cells: readonly Cell[],
+  skip: Skip,
+): Promise<readonly Cell[]> {
+  const reason = await prepareEngines(benchmark, session, settings, cells);
+  if (reason === undefined) return cells;
+  const device = cells.filter(({ column }) => column.memory.id === 'device');
+  for (const column of new Set(device.map((cell) => cell.column))) skip(column, reason);
+  return cells.filter(({ column }) => column.memory.id === 'pinned');
+}
+
+/** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
+class RowRunner {
+  readonly #benchmark: PlanBenchmark;
+  readonly #session: Session;
+  readonly #settings: Settings;
+  readonly #runSeed: number;
+  #checks = 0;
+
+  constructor(benchmark: PlanBenchmark, session: Session, settings: Settings, runSeed: number) {
+    this.#benchmark = benchmark;
+    this.#session = session;
+    this.#settings = settings;
+    this.#runSeed = runSeed;
+  }
+
+  async measure(column: Column, bytes: number): Promise<Row | undefined> {
+    const { world, links, burstBytes } = this.#session;
+    const { buffers } = this.#settings;
+    const turns = this.#benchmark.turns({
+      world: world.size,
+      bytes,
+      strategy: column.strategy,
+      buffers,
+    });
+    const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
+    world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
+    const engine = this.#engineOf(column);
+    const before = await this.#check(engine, turns, plans);
+    for (const plan of plans) await this.#warm(engine, plan);
+    const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
+    let timed = await this.#time(engine, plans, count);
+    // A noisy row is believed only if it is noisy twice.
+    if (await this.#again(timed)) timed = await this.#time(engine, plans, count);
+    const after = await this.#check(engine, turns, plans);
+    const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
+    if (!checked || !timed) return undefined;
+    const { hosts } = world;
+    const parts = { benchmark: this.#benchmark, column, bytes, links, hosts, turns, timed };
+    const { memory } = engine;
+    const stagedBecause =
+      column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;
+    return rowOf({ ...parts, memory, stagedBecause, burstBytes, checked: checked.flat() });
+  }
+
+  #engineOf({ memory }: Column): Engine {
+    const engine = memory.id === 'device' ? deviceOf(this.#session) : this.#session.engine;
+    if (!engine) throw new TypeError('no GPU was opened');
+    return engine;
+  }
+
+  #planOf(turn: Turn, { strategy }: Column, bytes: number): Plan {
+    const { world, fabric } = this.#session;
+    const { chunkBytes, window } = pacingFor(fabric, this.#settings, world.size);
+    return turn.plan({
+      rank: world.rank,
+      channels: fabric.channels.length,
+      strategy,
+      chunkBytes: this.#benchmark.wholeMessages ? Math.max(1, bytes) : chunkBytes,
+      window,
+    });
+  }
+
+  async #check(engine: Engine, turns: readonly Turn[], plans: readonly Plan[]): Promise<Checked[]> {
+    if (!this.#settings.check) return [];
+    const found: Checked[] = [];
+    for (const [index, turn] of turns.entries()) {
+      const seed = seedOfCheck(this.#runSeed, this.#checks++);
+      found.push(await verifyTurn(engine, turn.traffic, plans[index]!, seed));
+    }
+    return found;
+  }
+
+  async #warm(engine: Engine, plan: Plan): Promise<void> {
+    const { warmup } = this.#settings;
+    if (warmup > 0) await engine.run(plan, { iterations: warmup });
+  }
+
+  /** Every turn's samples, on rank 0. */
+  async #time(
+    engine: Engine,
+    plans: readonly Plan[],
+    count: Count,
+  ): Promise<TurnSamples[] | undefined> {
+    const own: Float64Array[] = [];
+    const { world } = this.#session;
+    // Where rank 0 has the clock, what the others measured is waiting for their turn.
+    const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
+    for (const plan of plans) {
+      const samples = await engine.run(plan, count);
+      own.push(counts ? samples : new Float64Array());
+    }
+    const all = await this.#session.world.gather('samples', own);
+    return (
+      all &&
+      plans.map((_, turn) => ({
+        batch: count.batch,
+        byRank: all.map((ofRank) => ofRank[turn]!),
+      }))
+    );
+  }
+
+  #again(timed: TurnSamples[] | undefined): Promise<boolean> {
+    const noisy = timed !== undefined && isNoisyRow(this.#benchmark, timed);
+    return this.#session.world.broadcast('noisy', noisy);
+  }
+}

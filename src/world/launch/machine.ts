@@ -1,0 +1,42 @@
+import { WeftError } from '../../errors.js';
+import { listNics } from '../../fabric/nics.js';
+import { gpuAvailability } from '../../gpu/gpu.js';
+import type { Topology } from '../../topology/model.js';
+import { type Placement, type PlaceOptions, placeRanks } from '../../topology/place.js';
+import { readSysfs } from '../../topology/sysfs.js';
+import { visibleGpus } from '../../topology/visible-gpus.js';
+
+/** The machine this process runs on, as far as it decides where ranks go. */
+export interface Machine {
+  readonly topology: Topology;
+  /** PCI addresses of the GPUs this process may use: the n-th is CUDA's number n. */
+  readonly gpus: readonly string[];
+}
+
+/** CUDA says which GPUs it gives this process, and in which order; without it CUDA_VISIBLE_DEVICES is believed. */
+export function readMachine(env: NodeJS.ProcessEnv = process.env): Machine {
+  const known = gpuAvailability().gpus.map(({ pci }) => pci);
+  const topology = readSysfs({ nics: listNics(), gpus: known });
+  return { topology, gpus: known.length > 0 ? known : visibleGpus(topology, env) };
+}
+
+export interface PlaceHere extends Pick<PlaceOptions, 'localRanks' | 'offered' | 'allowedCores'> {
+  /** CUDA's numbers. */
+  readonly gpus?: readonly number[] | undefined;
+}
+
+/** Places the ranks of this machine by its GPUs; undefined when there is none to use. */
+export function placeHere(machine: Machine, options: PlaceHere): Placement[] | undefined {
+  const { gpus: wanted, ...rest } = options;
+  if (machine.gpus.length === 0) return undefined;
+  const gpus = wanted?.map((number) => addressOf(number, machine.gpus)) ?? machine.gpus;
+  return placeRanks({ topology: machine.topology, gpus, ...rest });
+}
+
+function addressOf(number: number, gpus: readonly string[]): string {
+  const address = gpus[number];
+  if (address !== undefined) return address;
+  throw new WeftError('BAD_USAGE', `--gpu: there is no GPU ${number}`, {
+    hint: `GPUs here are 0 to ${gpus.length - 1}; \`weft info\` shows them.`,
+  });
+}

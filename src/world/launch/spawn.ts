@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { freemem } from 'node:os';
+import type { Writable } from 'node:stream';
+import { WeftError } from '../../errors.js';
+import { randomToken } from '../rendezvous/token.js';
+import { firstFailure, type Outcome, type RankExit } from './outcome.js';
+import { pinPlan } from './pinning.js';
+import { type RankChild, startRank } from './rank-child.js';
+import { listenFd, reportFd } from './rank-process.js';
+
+export interface SpawnOptions {
+  readonly ranks: number;
+  /** Started directly, without a shell; it must become the rank itself (`exec`), not start it. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** `auto` gives each rank its share of the cores, when there are enough. */
+  readonly pin?: 'auto' | 'none';
+  /** CUDA's numbers of the GPUs that ranks take in turn; decides near which cores they run. Default: all. */
+  readonly gpus?: readonly number[];
+  /** Show the stdout of all ranks, and put the rank before each line of stderr. */
+  readonly prefix?: boolean;
+  /** Every rank's stdout goes where rank 0's goes. */
+  readonly everyoneSpeaks?: boolean;
+  /** How long ranks have between SIGTERM and SIGKILL. Default 2 s. */
+  readonly graceMs?: number;
+  /** Where rank 0's stdout goes; default: this process's own, untouched. */
+  readonly stdout?: Writable;
+  /** Where stderr goes; default: this process's own. */
+  readonly stderr?: Writable;
+  /** The loopback address of the rendezvous. */
+  readonly host?: '127.0.0.1' | '::1';
+  /** Default: all ranks run on this host. */
+  readonly hosts?: SpawnHosts;
+}
+
+/** Hosts that live on this machine, such as network namespaces. */
+export interface SpawnHosts {
+  /** Rank r runs on host floor(r / ranksPerHost). */
+  readonly ranksPerHost: number;
+  /** The words before the command that make it run on a host; they, too, must become the rank (`exec`). */
+  enter(host: number): readonly string[];
+  /** Where rank 0 listens, as all hosts reach it: no socket of ours is seen there. */
+  readonly master: { readonly host: string; readonly port: number };
+}
+
+export interface LocalJob {
+  readonly pids: readonly number[];
+  /** Resolves when every rank is gone. Never rejects. */
+  readonly done: Promise<Outcome>;
+  /** SIGTERM, grace, SIGKILL; resolves with `done`. */
+  stop(): Promise<Outcome>;
+}
+
+/** After the first failure: time for its true cause to be seen before the rest is ended. */
+const settleMs = 100;
+// SIGHUP keeps its default, or what nohup made of it: if it kills this process, the ranks end with it.
+const userSignals = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Starts ranks on this host and waits for them. If one fails the rest is ended; if this process dies, in
+ * any way, the kernel ends the ranks. SIGINT and SIGTERM to this process end the job (a second one at once)
+ * and are told in the outcome: what to do then is the caller's choice.
+ */
+export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
+  if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
+    throw new TypeError(`ranks must be a whole number above 0, not ${options.ranks}`);
+  }
+  refuseTooMany(options.ranks);
+  const cores = pinPlan({
+    pin: options.pin ?? 'auto',
+    localRanks: options.ranks,
+    gpus: options.gpus,
+  });
+  // The socket listens before any rank exists, and rank 0 inherits it: no port is free for others to take.
+  const server = options.hosts ? undefined : await listen(options.host ?? '127.0.0.1');
+  const job = new Job(options, server, cores);
+  return { pids: job.pids, done: job.done, stop: () => job.stop() };
+}
+
+/** Of a process with Node and libfabric in it, before it has any buffers. */
+const leastBytesOfRank = 48 * 2 ** 20;
+
+/** Thousands of processes would make a machine unusable before the first of them failed. */
+function refuseTooMany(ranks: number): void {
+  const most = Math.max(1, Math.floor(freemem() / leastBytesOfRank));
+  if (ranks <= most) return;
+  throw new WeftError('BAD_USAGE', `this machine has no memory for ${ranks} ranks`, {
+    hint: `Each is a process of about 48 MiB before its buffers: start at most ${most} here.`,
+  });
+}
+
+const listen = (host: string): Promise<Server> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host, port: 0, backlog: 4096 }, () => resolve(server));
+  });
+
+/** Node has no public name for it, but this one is as old as `listen({ fd })`. */
+function descriptorOf(server: Server): number {
+  const fd = (server as unknown as { _handle?: { fd?: number } })._handle?.fd;
+  if (fd !== undefined && fd >= 0) return fd;
+  throw new WeftError(
+    'UNSUPPORTED',
+    'this Node does not show the descriptor of a listening socket',
+  );
+}
+
+class Job {
+  readonly done: Promise<Outcome>;
+  readonly #options: SpawnOptions;
+  readonly #children: RankChild[] = [];
+  readonly #exits: RankExit[] = [];
+  readonly #onSignal = (signal: NodeJS.Signals) => this.#interrupt(signal);
+  #stopping = false;
+  #interrupted: NodeJS.Signals | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+
+  constructor(
+    options: SpawnOptions,
+    server: Server | undefined,
+    cores: readonly (readonly number[])[] | undefined,
+  ) {
+    this.#options = options;
+    for (const signal of userSignals) process.on(signal, this.#onSignal);
+    const common = { ...process.env, ...options.env, ...jobVariables(options, server) };
+    try {
+      for (let rank = 0; rank < options.ranks; rank += 1) {
+        this.#start(rank, { ...common, WEFT_CORES: (cores?.[rank] ?? []).join(',') }, server);
+        // Rank 0 has its copy; ours must not accept, and in this same turn it cannot have.
+        if (rank === 0) server?.close();
+      }
+    } catch (error) {
+      this.#signalAll('SIGKILL');
+      this.#ignoreSignals();
+      throw error;
+    }
+    this.done = Promise.all(this.#children.map((child) => this.#watch(child))).then(() =>
+      this.#conclude(),
+    );
+  }
+
+  get pids(): number[] {
+    return this.#children.flatMap((child) => child.process.pid ?? []);
+  }
+
+  stop(): Promise<Outcome> {
+    if (!this.#stopping && this.#exits.length < this.#options.ranks) {
+      this.#stopping = true;
+      this.#signalAll('SIGTERM');
+      this.#killTimer = setTimeout(() => this.#signalAll('SIGKILL'), this.#options.graceMs ?? 2000);
+    }
+    return this.done;
+  }
+
+  #start(rank: number, env: NodeJS.ProcessEnv, server: Server | undefined): void {
+    const { prefix = false, everyoneSpeaks = false, stdout, stderr, hosts } = this.#options;
+    const inherits = rank === 0 && server !== undefined;
+    const enter = hosts?.enter(Math.floor(rank / hosts.ranksPerHost)) ?? [];
+    const [command, ...args] = [...enter, this.#options.command, ...(this.#options.args ?? [])];
+    this.#children.push(
+      startRank({
+        rank,
+        command: command!,
+        args,
+        env: {
+          ...env,
+          ...placeVariables(rank, hosts),
+          WEFT_RANK: String(rank),
+          WEFT_LISTEN_FD: inherits ? String(listenFd) : undefined,
+        },
+        prefix,
+        speaks: rank === 0 || everyoneSpeaks,
+        stdout,
+        stderr,
+        listenFd: inherits ? descriptorOf(server) : undefined,
+      }),
+    );
+  }
+
+  async #watch(child: RankChild): Promise<void> {
+    const exit = await child.ended;
+    this.#exits.push({ ...exit, afterStop: this.#stopping });
+    if (exit.exitCode === 0 || this.#stopping) return;
+    if (exit.signal === 'SIGINT') this.#interrupted ??= 'SIGINT'; // Ctrl-C may reach a rank before us
+    setTimeout(() => this.stop(), settleMs);
+  }
+
+  #conclude(): Outcome {
+    clearTimeout(this.#killTimer);
+    this.#ignoreSignals();
+    const failure = firstFailure(this.#exits);
+    return {
+      ok: failure === undefined && this.#interrupted === undefined,
+      failure,
+      interrupted: this.#interrupted,
+      exits: [...this.#exits].sort((a, b) => a.rank - b.rank),
+    };
+  }
+
+  #ignoreSignals(): void {
+    for (const signal of userSignals) process.off(signal, this.#onSignal);
+  }
+
+  #interrupt(signal: NodeJS.Signals): void {
+    if (this.#interrupted !== undefined && this.#stopping) {
+      this.#signalAll('SIGKILL'); // asked twice: no more grace
+      return;
+    }
+    this.#interrupted = signal;
+    void this.stop();
+  }
+
+  #signalAll(signal: NodeJS.Signals): void {
+    for (const child of this.#children) {
+      child.process.kill(signal);
+      // A stopped process sees SIGTERM only when it continues.
+      if (signal === 'SIGTERM') child.process.kill('SIGCONT');
+    }
+  }
+}
+
+const placeVariables = (rank: number, hosts: SpawnHosts | undefined): NodeJS.ProcessEnv => ({
+  WEFT_LOCAL_RANK: hosts && String(rank % hosts.ranksPerHost),
+  WEFT_LOCAL_SIZE: hosts && String(hosts.ranksPerHost),
+});
+
+function masterOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function jobVariables(
+  { ranks, hosts }: SpawnOptions,
+  server: Server | undefined,
+): Record<string, string> {
+  return {
+    WEFT_SIZE: String(ranks),
+    WEFT_MASTER: server ? masterOf(server) : `${hosts?.master.host}:${hosts?.master.port}`,
+    WEFT_JOB: randomUUID(),
+    WEFT_TOKEN: randomToken(),
+    WEFT_PARENT: String(process.pid),
+    WEFT_REPORT_FD: String(reportFd),
+  };
+}

@@ -1,0 +1,241 @@
+import { WeftError } from '../../errors.js';
+import type { Secret } from './auth.js';
+import { type CallOptions, Calls } from './calls.js';
+import type { Connection } from './connection.js';
+import { encodeFrames, requestLimits } from './frames.js';
+import { PauseAwareClock } from './heartbeat.js';
+import {
+  type CollectiveKind,
+  collectiveOp,
+  type Failure,
+  type Member,
+  type Reply,
+  replySchema,
+} from './messages.js';
+import { reach } from './reach.js';
+import { seconds } from './roster.js';
+import { packValue, unpackValue } from './values.js';
+
+export interface ClientOptions {
+  readonly hosts: readonly string[];
+  readonly ports: readonly number[];
+  readonly secret: Secret;
+  readonly member: Member;
+  readonly size: number;
+  readonly timeoutMs: number;
+  readonly heartbeatMs: number;
+  readonly silenceMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
+const serverGraceMs = 3000;
+
+const toError = ({ code, message, hint }: Failure): WeftError =>
+  new WeftError(code, message, hint === undefined ? {} : { hint });
+
+const checkName = (name: string): void => {
+  if (name.length > 256) throw new TypeError(`a name of ${name.length} characters is too long`);
+};
+
+/** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
+export class RendezvousClient {
+  readonly #connection: Connection;
+  readonly #options: ClientOptions;
+  readonly #controller = new AbortController();
+  readonly #calls = new Calls();
+  readonly #turns = new Map<string, number>();
+  readonly #clock: PauseAwareClock;
+  readonly #welcome: Promise<readonly Member[]>;
+  #greet: { resolve(members: readonly Member[]): void; reject(error: Error): void } | undefined;
+  #members: readonly Member[] = [];
+  #counter = 0;
+  #closed: WeftError | undefined;
+
+  /** Resolves when every rank of the job has joined. */
+  static async join(options: ClientOptions): Promise<RendezvousClient> {
+    const connection = await reach(options);
+    const client = new RendezvousClient(connection, options);
+    try {
+      connection.send({ t: 'join', size: options.size, member: options.member });
+      client.#members = await client.#welcome;
+      return client;
+    } catch (error) {
+      client.#clock.stop();
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  private constructor(connection: Connection, options: ClientOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#welcome = new Promise((resolve, reject) => {
+      this.#greet = { resolve, reject };
+    });
+    const onAbort = () =>
+      this.#fail(
+        new WeftError('ABORTED', 'joining was given up', { cause: options.signal?.reason }),
+      );
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    void this.#welcome
+      .catch(() => {})
+      .finally(() => options.signal?.removeEventListener('abort', onAbort));
+    this.#clock = new PauseAwareClock(options.heartbeatMs, (silentMs) =>
+      this.#beat(silentMs(connection)),
+    );
+    connection.handle({
+      message: (message) => this.#onReply(replySchema.parse(message)),
+      closed: (error) => this.#onClosed(error),
+    });
+  }
+
+  get members(): readonly Member[] {
+    return this.#members;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The values by rank, as far as this rank gets them; see `World` for the meaning of each kind. */
+  async collect(
+    kind: CollectiveKind,
+    name: string,
+    value: unknown,
+    options: CallOptions,
+  ): Promise<Map<number, unknown>> {
+    checkName(name);
+    const packed = packValue(value);
+    const turn = this.#turns.get(`${kind} ${name}`) ?? 0;
+    const request = { t: 'collect', kind, name, turn, timeoutMs: options.timeoutMs, value: packed };
+    const answer = this.#call(collectiveOp(kind, name, turn), request, options);
+    this.#turns.set(`${kind} ${name}`, turn + 1);
+    return answer;
+  }
+
+  async put(key: string, value: unknown, options: CallOptions): Promise<void> {
+    checkName(key);
+    const op = `put ${this.#counter++}`;
+    await this.#call(op, { t: 'put', op, key, value: packValue(value) }, options);
+  }
+
+  async get(key: string, options: CallOptions): Promise<unknown> {
+    checkName(key);
+    const op = `get ${this.#counter++}`;
+    const values = await this.#call(
+      op,
+      { t: 'get', op, key, timeoutMs: options.timeoutMs },
+      options,
+    );
+    return values.get(0);
+  }
+
+  note(text: string): void {
+    if (this.#closed === undefined) this.#connection.send({ t: 'note', text: text.slice(0, 256) });
+  }
+
+  /** Resolves when rank 0 has told all ranks, or cannot any more. */
+  async fail(failure: Failure): Promise<void> {
+    const op = `fail ${this.#counter++}`;
+    try {
+      await this.#call(op, { t: 'fail', op, failure }, { timeoutMs: 1000 });
+    } catch {
+      // Our own abort, or rank 0 is gone: in both cases the others know or will know.
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed === undefined) {
+      this.#closed = new WeftError('CLOSED', 'the world was closed');
+      this.#connection.send({ t: 'bye' });
+      this.#rejectAll(this.#closed);
+    }
+    this.#clock.stop();
+    await this.#connection.end();
+  }
+
+  async #call(op: string, request: object, options: CallOptions): Promise<Map<number, unknown>> {
+    if (this.#closed !== undefined) throw this.#closed;
+    const limits = { ...options, timeoutMs: options.timeoutMs + serverGraceMs };
+    const answer = this.#calls.open(op, limits, () => this.#stuck(op));
+    try {
+      this.#connection.sendEncoded(encodeFrames(request, requestLimits));
+    } catch (error) {
+      this.#calls.refuse(op, error); // too large to send
+    }
+    return answer;
+  }
+
+  #stuck(op: string): WeftError {
+    const silent = performance.now() - this.#connection.lastHeardMs;
+    return new WeftError(
+      'TIMEOUT',
+      `${op} timed out: ${this.#rankZero()} does not answer; last heard of ${seconds(silent)} ago`,
+    );
+  }
+
+  #onReply(reply: Reply): void {
+    switch (reply.t) {
+      case 'welcome':
+        this.#greet?.resolve(reply.members);
+        break;
+      case 'value':
+        this.#calls.value(reply.op, reply.rank, () => unpackValue(reply.value));
+        break;
+      case 'done':
+        this.#calls.done(reply.op);
+        break;
+      case 'refused':
+        this.#calls.refuse(reply.op, toError(reply.failure));
+        break;
+      case 'abort':
+        this.#fail(toError(reply.failure));
+        break;
+      case 'bye':
+        this.#leaveQuietly();
+        break;
+      case 'beat':
+        break;
+    }
+  }
+
+  #onClosed(error: Error | undefined): void {
+    const why = error === undefined ? 'its connection closed without a goodbye' : error.message;
+    this.#fail(new WeftError('PEER_LOST', `${this.#rankZero()} was lost: ${why}`));
+  }
+
+  /** Rank 0 closed in order: no failure, but nothing more can be exchanged. */
+  #leaveQuietly(): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = new WeftError('CLOSED', `${this.#rankZero()} has closed the world`);
+    this.#rejectAll(this.#closed);
+  }
+
+  #beat(silentMs: number): void {
+    if (this.#closed !== undefined) return;
+    this.#connection.send({ t: 'beat' });
+    if (silentMs > this.#options.silenceMs) {
+      this.#connection.destroy(new Error(`it has been silent for ${seconds(silentMs)}`));
+    }
+  }
+
+  /** The first reason stays: later ones are consequences. */
+  #fail(error: WeftError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    this.#clock.stop();
+    this.#rejectAll(error);
+    this.#controller.abort(error);
+  }
+
+  #rejectAll(error: WeftError): void {
+    this.#greet?.reject(error);
+    this.#calls.refuseAll(error);
+  }
+
+  #rankZero(): string {
+    const member = this.#members[0];
+    return member === undefined ? 'rank 0' : `rank 0 on host ${member.host} (pid ${member.pid})`;
+  }
+}

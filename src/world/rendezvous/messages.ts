@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { errorCodes } from '../../errors.js';
+
+/** What a rank tells about itself when it joins. */
+export const memberSchema = z.object({
+  rank: z.number().int().min(0),
+  host: z.string().min(1).max(255),
+  /** Differs between two hosts and between two boots of one. */
+  bootId: z.string().max(64),
+  /** Two ranks can use the same loopback and shared memory only if this is equal too. */
+  netns: z.string().max(64),
+  pid: z.number().int().min(1),
+  localRank: z.number().int().min(0),
+});
+export type Member = Readonly<z.infer<typeof memberSchema>>;
+
+const name = z.string().max(256);
+/** Ties replies to a request. A collective's is the same on all ranks, so one encoding serves all. */
+const op = z.string().max(320);
+const timeoutMs = z.number().min(0).max(86_400_000);
+
+export const collectiveKinds = ['allgather', 'barrier', 'gather', 'broadcast'] as const;
+export type CollectiveKind = (typeof collectiveKinds)[number];
+
+/** Why a job ends early, as told to every rank. */
+export const failureSchema = z.object({
+  code: z.enum(errorCodes),
+  message: z.string().max(8192),
+  hint: z.string().max(2048).optional(),
+  rank: z.number().int().min(0).optional(),
+});
+export type Failure = z.infer<typeof failureSchema>;
+
+/** From a rank to rank 0. */
+export const requestSchema = z.discriminatedUnion('t', [
+  z.object({ t: z.literal('join'), size: z.number().int().min(1), member: memberSchema }),
+  z.object({
+    t: z.literal('collect'),
+    kind: z.enum(collectiveKinds),
+    name,
+    turn: z.number().int().min(0),
+    timeoutMs,
+    value: z.unknown(),
+  }),
+  z.object({ t: z.literal('put'), op, key: name, value: z.unknown() }),
+  z.object({ t: z.literal('get'), op, key: name, timeoutMs }),
+  z.object({ t: z.literal('note'), text: name }),
+  z.object({ t: z.literal('fail'), op, failure: failureSchema }),
+  z.object({ t: z.literal('beat') }),
+  z.object({ t: z.literal('bye') }),
+]);
+export type Request = z.infer<typeof requestSchema>;
+
+/** From rank 0 to a rank. Values of a collective come one by one, so that each message stays bounded. */
+export const replySchema = z.discriminatedUnion('t', [
+  z.object({ t: z.literal('welcome'), members: z.array(memberSchema) }),
+  z.object({ t: z.literal('value'), op, rank: z.number().int().min(0), value: z.unknown() }),
+  z.object({ t: z.literal('done'), op }),
+  z.object({ t: z.literal('refused'), op, failure: failureSchema }),
+  z.object({ t: z.literal('abort'), failure: failureSchema }),
+  z.object({ t: z.literal('beat') }),
+  z.object({ t: z.literal('bye') }),
+]);
+export type Reply = z.infer<typeof replySchema>;
+
+export const collectiveOp = (kind: CollectiveKind, name: string, turn: number): string =>
+  `${kind} "${name}" ${turn}`;

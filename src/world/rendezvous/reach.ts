@@ -1,0 +1,113 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WeftError } from '../../errors.js';
+import { introduce, Refusal, type Secret } from './auth.js';
+import { Connection } from './connection.js';
+
+export interface ReachOptions {
+  readonly hosts: readonly string[];
+  readonly ports: readonly number[];
+  readonly secret: Secret;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const connectMs = 3000;
+const longestHelloMs = 10_000;
+
+/**
+ * Finds rank 0 of our job: tries every address until a handshake succeeds or time is up. Rank 0 may not
+ * be there yet, and a port may belong to someone else; a wrong token is final, and so is another job where
+ * only one port is possible.
+ */
+export async function reach(options: ReachOptions): Promise<Connection> {
+  const { hosts, ports, secret, timeoutMs, signal } = options;
+  const deadline = performance.now() + timeoutMs;
+  const seen = new Map<string, Error>();
+  // A port with someone silent behind it must not hold up the search; a loaded rank 0 needs patience.
+  let helloMs = ports.length > 1 ? 500 : longestHelloMs;
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 400)) {
+    for (const port of ports) {
+      for (const host of hosts) {
+        signal?.throwIfAborted();
+        const left = deadline - performance.now();
+        if (left <= 0) throw unreachable(options, seen);
+        try {
+          const within = Math.min(left, helloMs);
+          return await tryOnce(host, port, secret, Math.min(left, connectMs), within);
+        } catch (error) {
+          if (isFinal(error, ports.length))
+            throw unreachable(options, new Map([[`${host}:${port}`, error]]));
+          seen.set(`${host}:${port}`, error as Error);
+        }
+      }
+    }
+    helloMs = Math.min(helloMs * 2, longestHelloMs);
+    await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+async function tryOnce(
+  host: string,
+  port: number,
+  secret: Secret,
+  connectWithinMs: number,
+  helloMs: number,
+): Promise<Connection> {
+  const connection = new Connection(await connected(host, port, connectWithinMs));
+  try {
+    await introduce(connection, secret, helloMs);
+    return connection;
+  } catch (error) {
+    connection.destroy();
+    throw error;
+  }
+}
+
+function connected(host: string, port: number, withinMs: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port });
+    const timer = setTimeout(() => socket.destroy(new Error('no answer')), withinMs);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', reject);
+      resolve(socket);
+    });
+    socket.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+}
+
+const isFinal = (error: unknown, ports: number): error is Refusal =>
+  error instanceof Refusal &&
+  (error.reason === 'token' ||
+    error.reason === 'version' ||
+    (error.reason === 'job' && ports === 1));
+
+const hints: Record<string, string> = {
+  job: 'Two jobs share a port on this host: give one of them another MASTER_PORT.',
+  token: 'All ranks need the same WEFT_TOKEN or token file.',
+  version: 'Run the same version of Weft on every host.',
+};
+
+function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error>): WeftError {
+  const [first] = seen.values();
+  const reason = first instanceof Refusal && first.reason !== 'stranger' ? first.reason : undefined;
+  if (reason !== undefined && seen.size === 1) {
+    const [where] = seen.keys();
+    const message = `the rendezvous at ${where} refused this rank: ${first?.message}`;
+    return new WeftError('RENDEZVOUS_FAILED', message, { hint: hints[reason], cause: first });
+  }
+  const list = [...seen].slice(0, 6).map(([where, error]) => `${where}: ${error.message}`);
+  const more = seen.size > list.length ? `; and ${seen.size - list.length} more` : '';
+  return new WeftError(
+    'RENDEZVOUS_FAILED',
+    `rank 0 was not found within ${(timeoutMs / 1000).toFixed(1)} s (${list.join('; ')}${more})`,
+    {
+      hint: `Does rank 0 run, is ${hosts.join(' or ')} its host as seen from here, and is the port open between the hosts?`,
+      cause: first,
+    },
+  );
+}

@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { compareRuns } from '../../src/analysis/compare/compare.js';
+import {
+  type Expectation,
+  judgeExpectations,
+  limitsOf,
+  readExpectations,
+} from '../../src/analysis/verdict/expectations.js';
+import { judgeComparison, judgeSoundness } from '../../src/analysis/verdict/judge-runs.js';
+import {
+  efficiencyAt,
+  judgeByBound,
+  judgeByMachine,
+  machineByName,
+} from '../../src/analysis/verdict/machines.js';
+import { verdictOf } from '../../src/analysis/verdict/verdict.js';
+import { formatMetrics, formatVerdict } from '../../src/results/formats/verdict.js';
+import type { Row } from '../../src/results/schema.js';
+import { runOf, sampleRow } from '../results/fixtures.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'weft-verdict-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const M = 2 ** 20;
+
+/** A row whose single-channel efficiency is `percent` of 100 Gbps. */
+const rowAt = (percent: number, bytes = 16 * M, column = 'SinglePin'): Row =>
+  sampleRow({ column, bytes, us: (bytes * 8) / (percent * 1000), allowedGbps: 100 });
+
+function fileOf(text: string): string {
+  const file = join(folder, `${Math.random()}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('expectations', () => {
+  const expectation: Expectation = {
+    benchmark: 'write',
+    column: 'SinglePin',
+    bytes: 16 * M,
+    metric: 'gbps',
+    limits: limitsOf('gbps', 90),
+  };
+
+  test.each([
+    [95, 'pass'],
+    [89, 'degraded'],
+    [72.1, 'degraded'],
+    [71, 'fail'],
+  ] as const)('%d Gbps where 90 pass and 72 fail: %s', (gbps, grade) => {
+    const [item] = judgeExpectations([expectation], [runOf([rowAt(gbps)])]);
+    expect(item).toMatchObject({ grade, metric: 'gbps', expected: 90 });
+    expect(item!.next === undefined).toBe(grade === 'pass');
+  });
+
+  test('of a latency less is better', () => {
+    const late = {
+      ...expectation,
+      metric: 'latencyUs',
+      limits: limitsOf('latencyUs', 1000),
+    } as const;
+    const gradeOf = (us: number) =>
+      judgeExpectations(
+        [late],
+        [runOf([sampleRow({ column: 'SinglePin', bytes: 16 * M, us })])],
+      )[0]!.grade;
+    expect([gradeOf(900), gradeOf(1200), gradeOf(1300)]).toEqual(['pass', 'degraded', 'fail']);
+  });
+
+  test('what nobody measured has failed, with the reason', () => {
+    const skipped: Row = { ...rowAt(95), outcome: 'skipped', reason: 'needs a GPU' };
+    expect(judgeExpectations([expectation], [runOf([skipped])])[0]).toMatchObject({
+      grade: 'fail',
+      reason: 'It was not measured: needs a GPU.',
+    });
+    expect(judgeExpectations([expectation], [])[0]!.grade).toBe('fail');
+  });
+
+  test('without a size every size is judged', () => {
+    const { bytes: _, ...any } = expectation;
+    const rows = [rowAt(95, 4 * M), rowAt(50, 16 * M)];
+    expect(judgeExpectations([any], [runOf(rows)]).map((item) => item.grade)).toEqual([
+      'pass',
+      'fail',
+    ]);
+  });
+
+  test('a share of a line rate that is not known cannot pass', () => {
+    const share = { ...expectation, metric: 'busbwPercent' } as const;
+    const row = sampleRow({ column: 'SinglePin', bytes: 16 * M, us: 1000 });
+    expect(judgeExpectations([share], [runOf([row])])[0]).toMatchObject({ grade: 'fail' });
+  });
+
+  test('a file is read with its sizes and both forms of limits', () => {
+    const file = fileOf(`
+expect:
+  - { benchmark: write, column: MultiPin, bytes: 16M, gbps: 380, ofBoundPercent: { pass: 90, fail: 70 } }
+  - { benchmark: sendrecv, column: SinglePin, halfRoundTripUs: 20 }
+`);
+    expect(readExpectations(file)).toEqual([
+      {
+        benchmark: 'write',
+        column: 'MultiPin',
+        bytes: 16 * M,
+        metric: 'gbps',
+        limits: { pass: 380, fail: 304 },
+      },
+      {
+        benchmark: 'write',
+        column: 'MultiPin',
+        bytes: 16 * M,
+        metric: 'ofBoundPercent',
+        limits: { pass: 90, fail: 70 },
+      },
+      {
+        benchmark: 'sendrecv',
+        column: 'SinglePin',
+        metric: 'halfRoundTripUs',
+        limits: { pass: 20, fail: 25 },
+      },
+    ]);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['a typing mistake', 'expect: [{ benchmark: write, column: MultiPin, gpbs: 3 }]'],
+    ['no figure', 'expect: [{ benchmark: write, column: MultiPin }]'],
+    [
+      'limits the wrong way round',
+      'expect: [{ benchmark: write, column: A, gbps: { pass: 1, fail: 2 } }]',
+    ],
+    ['no YAML', 'expect: ['],
+    ['a bad size', 'expect: [{ benchmark: write, column: A, bytes: 3Q, gbps: 1 }]'],
+  ])('a file with %s is refused', (_, text) => {
+    expect(() => readExpectations(fileOf(text))).toThrow(
+      expect.objectContaining({
+        code: 'BAD_USAGE',
+        hint: expect.stringContaining('docs/checking.md'),
+      }),
+    );
+  });
+});
+
+describe('known machines', () => {
+  test('are found by either name', () => {
+    expect(machineByName('p5')).toBe(machineByName('p5.48xlarge'));
+    expect(machineByName('p6-b200')?.nicGbps).toBe(400);
+    expect(machineByName('laptop')).toBeUndefined();
+  });
+
+  test('shares between two sizes are interpolated, beyond the last they stay, below the first nothing is known', () => {
+    const points = [
+      [M, 20],
+      [4 * M, 40],
+    ] as const;
+    expect([M / 2, M, 2 * M, 4 * M, 8 * M].map((bytes) => efficiencyAt(points, bytes))).toEqual([
+      undefined,
+      20,
+      expect.closeTo(30, 6),
+      40,
+      40,
+    ]);
+  });
+
+  test.each([
+    [94, 'pass'],
+    [85, 'degraded'],
+    [60, 'fail'],
+  ] as const)('%d %% of the line at 16 MiB, where p5 reaches 94: %s', (percent, grade) => {
+    const items = judgeByMachine(machineByName('p5')!, [runOf([rowAt(percent)])]);
+    expect(items.map((item) => item.grade)).toEqual([grade]);
+  });
+
+  test('a link that came up too slow is named', () => {
+    const items = judgeByMachine(machineByName('p5en')!, [runOf([rowAt(94)])]);
+    expect(items[0]).toMatchObject({ grade: 'fail', value: 100, expected: 200 });
+    expect(items[0]!.reason).toContain('eth0 100 Gbps');
+  });
+
+  test('elsewhere the largest size is held against the bound, bursts are not', () => {
+    const row = (percent: number, bytes: number, burst = false): Row => ({
+      ...rowAt(90, bytes),
+      ofBoundPercent: percent,
+      labels: { memory: 'pinned', ...(burst && { burst }) },
+    });
+    const rows = [row(10, M), row(75, 16 * M), row(300, 32 * M, true)];
+    expect(judgeByBound([runOf(rows)])).toMatchObject([{ grade: 'degraded', value: 75 }]);
+  });
+});
+
+describe('whatever was expected', () => {
+  test('a wrong byte fails', () => {
+    const wrong: Row = { ...rowAt(95), outcome: 'failed', checked: { bytes: 64, wrong: 3 } };
+    expect(judgeSoundness([runOf([wrong])])[0]).toMatchObject({ grade: 'fail', value: 3 });
+  });
+
+  test('unchecked bytes degrade, checked ones pass', () => {
+    const unchecked: Row = { ...rowAt(95), checked: { bytes: 0, wrong: 0 } };
+    expect(judgeSoundness([runOf([unchecked])])[0]!.grade).toBe('degraded');
+    expect(judgeSoundness([runOf([rowAt(95)])]).map((item) => item.grade)).toEqual(['pass']);
+  });
+
+  test('a run without an end fails with its error', () => {
+    const errors = [{ code: 'PEER_LOST', message: 'rank 2 died' }];
+    const items = judgeSoundness([runOf([rowAt(95)], { outcome: 'aborted', errors })]);
+    expect(items.at(-1)!.reason).toContain('rank 2 died');
+  });
+
+  test('a baseline: slower degrades or fails, missing fails', () => {
+    const runs = (us: number, first: number) =>
+      [0, 1, 2, 3, 4].map((i) =>
+        runOf([sampleRow({ column: 'SinglePin', bytes: M, us: us * (1 + i / 1000) })], {
+          startedAt: new Date((2 * i + first) * 60_000).toISOString(),
+        }),
+      );
+    const other = sampleRow({ column: 'MultiPin', bytes: M, us: 5 });
+    const gradeOf = (us: number) =>
+      judgeComparison(compareRuns(runs(100, 0), runs(us, 1))).map((item) => item.grade);
+    expect([gradeOf(101), gradeOf(115), gradeOf(150)]).toEqual([['pass'], ['degraded'], ['fail']]);
+    const missing = judgeComparison(compareRuns([runOf([other])], runs(1, 0)));
+    expect(missing[0]!.grade).toBe('fail');
+  });
+});
+
+describe('told', () => {
+  const items = [
+    {
+      name: 'write SinglePin 16M',
+      grade: 'pass',
+      reason: 'Fine.',
+      metric: 'gbps',
+      value: 95,
+      expected: 90,
+    },
+    { name: 'NIC "nic1" of h2', grade: 'fail', reason: 'It is slow.', next: 'Look at the cable.' },
+    { name: 'NIC "nic1" of h2', grade: 'degraded', reason: 'Twice.' },
+  ] as const;
+  const verdict = verdictOf({ against: 'expect.yaml', items, runs: [] });
+
+  test('the worst first, with the next step; what passed on request', () => {
+    const text = formatVerdict(verdict);
+    expect(text).toMatch(/^verdict: FAIL \(1 fail, 1 degraded, 1 pass\)\nagainst expect.yaml\n/);
+    expect(text).toContain('→ Look at the cable.');
+    expect(text).not.toContain('16M');
+    expect(formatVerdict(verdict, { all: true })).toContain('write SinglePin 16M');
+  });
+
+  test('Prometheus gets each item once, with its quotes escaped', () => {
+    const text = formatMetrics(verdict, new Date('2026-01-01T00:00:00Z'));
+    expect(text).toContain('weft_check_grade 2\n');
+    expect(text).toContain('weft_check_item_value{item="write SinglePin 16M",metric="gbps"} 95\n');
+    const lines = text.split('\n').filter((line) => line.includes('nic1'));
+    expect(lines).toEqual(['weft_check_item_grade{item="NIC \\"nic1\\" of h2"} 2']);
+  });
+});
