@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
 import { spawnRanks } from '../dist/index.js';
-import { buildBaseline } from './build.mjs';
+import { buildProgram } from './build.mjs';
 import { heading, inTurns, report } from './turns.mjs';
 
 const { values } = parseArgs({
@@ -27,7 +27,7 @@ const targets = { 8: 3, 1048576: 1.05 };
 const hugeFrom = 2 ** 20;
 const runFile = promisify(execFile);
 const program = fileURLToPath(new URL('api-pingpong.mjs', import.meta.url));
-const loop = buildBaseline('fabric-pingpong');
+const loop = buildProgram('fabric-pingpong');
 
 /** About a third of a second's worth, in a hundred batches. */
 function amountFor(provider, bytes) {

@@ -10,7 +10,7 @@ import { parseArgs, promisify } from 'node:util';
 import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
 import { preferredPacing } from '../dist/session/session.js';
-import { buildBaseline } from './build.mjs';
+import { buildProgram } from './build.mjs';
 import { heading, inTurns, report } from './turns.mjs';
 
 const { values } = parseArgs({
@@ -66,7 +66,7 @@ async function loop(provider, op, bytes) {
   const halves = op === 'sendrecv' ? 2 : 1;
   const times = await inTurns(rounds, {
     c: () =>
-      baseline(buildBaseline('fabric-pingpong'), [
+      baseline(buildProgram('fabric-pingpong'), [
         ...['--provider', name, ...cOp, '--size', `${bytes}`, '--cores', '0,1'],
         ...['--iterations', `${iterations}`, '--warmup', `${iterations}`, '--batch', `${batch}`],
         ...(bytes >= hugeFrom ? ['--huge-pages'] : []),
@@ -84,10 +84,10 @@ async function allToAll(ranks) {
   const amount = ['--bytes', `${exchangeBytes}`, '--iterations', '60', '--without-self'];
   const mpi = ['--allow-run-as-root', '--oversubscribe', '-n', `${ranks}`];
   const times = await inTurns(rounds, {
-    mpi: () => baseline('mpirun.openmpi', [...mpi, buildBaseline('mpi-alltoall'), ...amount]),
+    mpi: () => baseline('mpirun.openmpi', [...mpi, buildProgram('mpi-alltoall'), ...amount]),
     gloo: () =>
       baseline('/usr/bin/python3', [
-        buildBaseline('gloo_alltoall'),
+        buildProgram('gloo_alltoall'),
         '--ranks',
         `${ranks}`,
         ...amount,

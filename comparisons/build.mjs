@@ -18,10 +18,13 @@ const programs = {
 };
 const scripts = ['gloo_alltoall.py'];
 
-export const programNames = [...Object.keys(programs), ...scripts.map((file) => basename(file, '.py'))];
+export const programNames = [
+  ...Object.keys(programs),
+  ...scripts.map((file) => basename(file, '.py')),
+];
 
 /** Builds the named program if it is stale and returns its path; a script's path is that of its source. */
-export function buildBaseline(name) {
+export function buildProgram(name) {
   const script = scripts.find((file) => basename(file, '.py') === name);
   if (script !== undefined) return join(here, script);
   const program = programs[name];
@@ -54,5 +57,5 @@ function modifiedMs(file) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = process.argv.length > 2 ? process.argv.slice(2) : programNames;
-  for (const name of names) console.log(buildBaseline(name));
+  for (const name of names) console.log(buildProgram(name));
 }

@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, promisify } from 'node:util';
-import { buildBaseline } from './build.mjs';
+import { buildProgram } from './build.mjs';
 
 const limit = 1.05;
 const controlPort = 47_600;
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const cores = values.cores.split(',');
 const sizes = values.sizes.split(',').map(Number);
-const program = buildBaseline('fabric-pingpong');
+const program = buildProgram('fabric-pingpong');
 
 /** About 10 ms' worth; 100 on tcp, where a connection takes its time to become fast. */
 const iterationsFor = (provider, bytes) =>

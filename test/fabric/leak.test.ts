@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { buildBaseline } from '../../comparisons/build.mjs';
+import { buildProgram } from '../../comparisons/build.mjs';
 import { loadLibrary } from '../../src/fabric/library.js';
 import { providerName } from '../../src/fabric/providers.js';
 
@@ -37,7 +37,7 @@ async function inJavaScript(mode: string, provider: string, cycles: number): Pro
 async function inC(provider: string, cycles: number): Promise<Held[]> {
   const name = providerName(provider, loadLibrary());
   const args = ['--provider', name, '--cycles', `${cycles}`, '--every', `${cycles / 10}`];
-  return JSON.parse((await run(buildBaseline('open-close-loop'), args, { env })).stdout).points;
+  return JSON.parse((await run(buildProgram('open-close-loop'), args, { env })).stdout).points;
 }
 
 /** From the third report on, when caches are full and pools have their size. */
