@@ -9,24 +9,19 @@ import { readStamp, removeStamp, writeStamp } from './stamp.mjs';
 const nodeMajor = process.versions.node.split('.')[0];
 
 export const npmPackages = {
-  pending({ root, profile }) {
+  pending({ root }) {
     const missing = missingModules({
       wanted: readJson(join(root, 'package-lock.json'))?.packages ?? {},
       installed: readJson(join(root, 'node_modules/.package-lock.json'))?.packages ?? {},
-      withDev: wantsDev(profile),
       exists: (path) => existsSync(join(root, path, 'package.json')),
     });
     const otherNode = (readStamp(root, 'npm')?.nodeMajor ?? nodeMajor) !== nodeMajor;
     return missing.length > 0 || otherNode ? 'npm packages: installing' : undefined;
   },
-  async perform({ root, profile, verbose }) {
+  async perform({ root, verbose }) {
     removeStamp(root, 'npm');
-    const args = [
-      'ci',
-      wantsDev(profile) ? '--include=dev' : '--omit=dev',
-      '--no-progress',
-      '--loglevel=error',
-    ];
+    // The compiler and the bundler are among those for development.
+    const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
     const [file, ...before] = npmCommand();
     const { code, output } = await runCommand(file, [...before, ...args], {
       cwd: root,
@@ -39,17 +34,14 @@ export const npmPackages = {
       });
     }
     writeStamp(root, 'npm', { nodeMajor });
-    return `npm packages${wantsDev(profile) ? '' : ' (without those for development)'}`;
+    return 'npm packages';
   },
 };
 
-const wantsDev = (profile) => profile !== 'run';
-
 /** Paths that the lock pins and node_modules lacks or holds in another version. Optional ones depend on the platform and do not count. */
-export function missingModules({ wanted, installed, withDev, exists }) {
+export function missingModules({ wanted, installed, exists }) {
   return Object.entries(wanted)
     .filter(([path, entry]) => path !== '' && !entry.optional && !entry.devOptional && !entry.link)
-    .filter(([, entry]) => withDev || !entry.dev)
     .filter(([path, entry]) => installed[path]?.version !== entry.version || !exists(path))
     .map(([path]) => path);
 }

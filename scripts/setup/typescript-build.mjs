@@ -2,13 +2,12 @@
 // old dist/ alone, and files of sources that are gone do not stay behind.
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle } from './bundles.mjs';
 import { lastLines, runCommand } from './command.mjs';
 import { SetupFailure } from './failure.mjs';
 import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } from './stamp.mjs';
 
 const compiler = 'node_modules/typescript/bin/tsc';
-// Pages run in browsers, so they are checked against what browsers have.
-const projects = ['tsconfig.json', 'tsconfig.page.json'];
 /** Parts of pages that need no compiler. */
 const copied = [
   'live/page/page.css',
@@ -38,8 +37,13 @@ export const typescriptBuild = {
 };
 
 function inputs(root) {
-  const version = hashOf(root, ['node_modules/typescript/package.json']);
-  return { version, sources: hashOf(root, ['src', ...projects, 'package.json']) };
+  const packages = ['typescript', 'esbuild', 'echarts', 'zrender'];
+  const versions = hashOf(
+    root,
+    packages.map((name) => `node_modules/${name}/package.json`),
+  );
+  const own = ['src', 'tsconfig.json', 'package.json', 'scripts/setup/bundles.mjs'];
+  return { versions, sources: hashOf(root, own) };
 }
 
 async function replaceDist(root, verbose) {
@@ -48,15 +52,16 @@ async function replaceDist(root, verbose) {
   const dist = join(root, 'dist');
   for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
-  for (const project of projects) await compile(root, project, fresh, verbose);
+  await compile(root, fresh, verbose);
+  await bundle(root, fresh);
   for (const file of copied) cpSync(join(root, 'src', file), join(fresh, file));
   if (existsSync(dist)) renameSync(dist, old);
   renameSync(fresh, dist);
   rmSync(old, { recursive: true, force: true });
 }
 
-async function compile(root, project, outDir, verbose) {
-  const args = [join(root, compiler), '-p', project, '--outDir', outDir];
+async function compile(root, outDir, verbose) {
+  const args = [join(root, compiler), '-p', 'tsconfig.json', '--outDir', outDir];
   const { code, output } = await runCommand(process.execPath, args, { cwd: root, show: verbose });
   if (code === 0) return;
   throw new SetupFailure('TypeScript build: tsc found errors', {

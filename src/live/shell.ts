@@ -9,8 +9,7 @@ export const pageShell = (): string => `<!doctype html>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/report.css">
 <link rel="stylesheet" href="/assets/page.css">
-<script src="/assets/echarts.js" defer></script>
-<script type="module" src="/assets/live/page/main.js"></script>
+<script type="module" src="/assets/main.js"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

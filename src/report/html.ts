@@ -9,7 +9,7 @@ import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
-import { chartLibrary, pageScript, pageStyle } from './page-parts.js';
+import { pageScript, pageStyle } from './page-parts.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
 
 interface Section {
@@ -48,7 +48,6 @@ export function renderReport(read: readonly Run[]): string {
     howMeasured(runs),
     machines(runs),
   ];
-  const library = chartLibrary();
   const script = pageScript();
   const style = pageStyle();
   return [
@@ -56,7 +55,7 @@ export function renderReport(read: readonly Run[]): string {
     '<html lang="en">',
     '<head>',
     '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashOf(library)} ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'">`,
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="color-scheme" content="light dark">',
     '<link rel="icon" href="data:,">',
@@ -71,7 +70,6 @@ export function renderReport(read: readonly Run[]): string {
     '</main>',
     `<footer>Made by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
     `<script type="application/json" id="charts">${jsonInScript(charts)}</script>`,
-    `<script>${library}</script>`,
     `<script type="module">${script}</script>`,
     '</body>',
     '</html>',

@@ -2,8 +2,6 @@
  * Charts are plain JSON, so that one description serves an SVG file, a report and a live page. Where a drawing
  * needs a colour of the theme or a function, the description holds a word that begins with `@`; `hydrate` puts the
  * real thing in its place. Only keys that never hold a user's text are looked at.
- *
- * This module imports nothing: browsers get its compiled text as it is.
  */
 export type ThemeName = 'light' | 'dark';
 

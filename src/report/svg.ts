@@ -1,6 +1,6 @@
-import * as echarts from 'echarts';
 import { fontFamily } from './axes.js';
 import type { Chart } from './chart.js';
+import { init } from './echarts.js';
 import { allowed, escapeMarkup } from './escape.js';
 import { hydrate, type ThemeName, themes, unfoldLegend } from './hydrate.js';
 
@@ -84,7 +84,7 @@ function still(option: Record<string, unknown>): Record<string, unknown> {
 /** The drawing alone. Names inside it derive from the chart, so that the same runs give the same bytes. */
 function drawn(chart: Chart, theme: ThemeName, width: number): string {
   const options = { renderer: 'svg', ssr: true, width, height: chart.heightPx } as const;
-  const drawing = echarts.init(null, null, options);
+  const drawing = init(null, null, options);
   try {
     drawing.setOption(still(hydrate(chart.option, { theme })));
     return allowed(drawing.renderToSVGString())

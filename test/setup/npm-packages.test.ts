@@ -10,26 +10,31 @@ const wanted = {
   'node_modules/vitest': { version: '4.1.0', dev: true },
   'node_modules/tool-darwin-arm64': { version: '1.0.0', optional: true },
 };
+const all = {
+  'node_modules/zod': { version: '4.0.0' },
+  'node_modules/vitest': { version: '4.1.0' },
+};
 const check = (installed: object, options = {}) =>
-  missingModules({ wanted, installed, withDev: false, exists: () => true, ...options });
+  missingModules({ wanted, installed, exists: () => true, ...options });
 
 describe('npm packages', () => {
-  test('for running, those for development do not count', () => {
-    expect(check({ 'node_modules/zod': { version: '4.0.0' } })).toEqual([]);
+  test('for other platforms do not count', () => {
+    expect(check(all)).toEqual([]);
   });
 
-  test('for testing they do', () => {
+  test('for development count: the build needs them', () => {
     const installed = { 'node_modules/zod': { version: '4.0.0' } };
-    expect(check(installed, { withDev: true })).toEqual(['node_modules/vitest']);
+    expect(check(installed)).toEqual(['node_modules/vitest']);
   });
 
   test('another version is as good as none', () => {
-    expect(check({ 'node_modules/zod': { version: '3.0.0' } })).toEqual(['node_modules/zod']);
+    const installed = { ...all, 'node_modules/zod': { version: '3.0.0' } };
+    expect(check(installed)).toEqual(['node_modules/zod']);
   });
 
   test('a folder deleted by hand is noticed', () => {
-    const installed = { 'node_modules/zod': { version: '4.0.0' } };
-    expect(check(installed, { exists: () => false })).toEqual(['node_modules/zod']);
+    const exists = (path: string) => path !== 'node_modules/zod';
+    expect(check(all, { exists })).toEqual(['node_modules/zod']);
   });
 });
 

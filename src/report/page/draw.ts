@@ -1,12 +1,8 @@
-import type { ECharts } from 'echarts';
 import type { Chart } from '../chart.js';
+import { type EChartsType, init } from '../echarts.js';
 import { hydrate, legendHeightPx, type ThemeName } from '../hydrate.js';
 import { legendOf } from './legend.js';
 import { tooltipOf } from './tooltip.js';
-
-declare const echarts: {
-  init(element: HTMLElement, theme: null, options: object): ECharts;
-};
 
 export type Drawable = Pick<Chart, 'option' | 'heightPx'>;
 
@@ -19,7 +15,7 @@ interface Parts {
 
 /** A chart in an element of the page, with a legend of buttons above it: they work by keyboard and break into lines. */
 export class ChartView {
-  readonly #chart: ECharts;
+  readonly #chart: EChartsType;
   readonly #legend = document.createElement('div');
   readonly #hidden = new Set<string>();
   #drawable: Drawable;
@@ -33,7 +29,7 @@ export class ChartView {
     canvas.className = 'canvas';
     canvas.style.height = `${heightOf(drawable)}px`;
     place.replaceChildren(this.#legend, canvas);
-    this.#chart = echarts.init(canvas, null, { renderer: 'svg' });
+    this.#chart = init(canvas, null, { renderer: 'svg' });
     new ResizeObserver(() => this.#chart.resize()).observe(canvas);
     this.#draw();
   }
