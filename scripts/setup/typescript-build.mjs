@@ -8,6 +8,8 @@ import { SetupFailure } from './failure.mjs';
 import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } from './stamp.mjs';
 
 const compiler = 'node_modules/typescript/bin/tsc';
+/** What compiles, and what is bundled. */
+const packages = ['typescript', 'esbuild', 'echarts', 'zrender'];
 /** Parts of pages that need no compiler. */
 const copied = [
   'live/page/page.css',
@@ -23,8 +25,9 @@ export const typescriptBuild = {
     return done ? undefined : 'TypeScript build';
   },
   async perform({ root, verbose }) {
-    if (!existsSync(join(root, compiler))) {
-      throw new SetupFailure('TypeScript build: the compiler is not installed', {
+    const lacking = packages.find((name) => !existsSync(join(root, 'node_modules', name)));
+    if (lacking !== undefined) {
+      throw new SetupFailure(`TypeScript build: ${lacking} is not installed`, {
         hint: 'Run npm run setup first: it installs the npm packages.',
       });
     }
@@ -37,7 +40,6 @@ export const typescriptBuild = {
 };
 
 function inputs(root) {
-  const packages = ['typescript', 'esbuild', 'echarts', 'zrender'];
   const versions = hashOf(
     root,
     packages.map((name) => `node_modules/${name}/package.json`),
