@@ -145,7 +145,7 @@ const scenarios = {
 /** What was said, in the words of the table's columns. */
 function verdictOf(findings, right) {
   if (findings.length === 0) return 'nothing';
-  if (right === undefined) return 'accused';
+  if (right === undefined) return 'false';
   if (!findings.some(right)) return 'other';
   return findings.length === 1 ? 'right' : 'right and more';
 }
@@ -167,7 +167,7 @@ async function once(scenario) {
   }
 }
 
-const verdicts = ['right', 'right and more', 'other', 'nothing', 'accused'];
+const verdicts = ['right', 'right and more', 'other', 'nothing', 'false'];
 process.on('SIGINT', () => {});
 let missed = 0;
 try {

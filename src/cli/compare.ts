@@ -30,25 +30,19 @@ interface CompareOptions {
 export function addCompareCommand(program: Command): void {
   program
     .command('compare')
-    .description('Two runs row by row: faster, slower or the same. Exits with 4 when B is slower.')
-    .argument('<A>', 'a run file, several with commas between, or a folder of them')
-    .argument('<B>', 'likewise')
+    .description('Compare two runs; exit with 4 if B is slower.')
+    .argument('<A>', 'run file, comma-separated run files, or a folder')
+    .argument('<B>', 'same, for the other side')
     .option(
       '--tolerance <percent>',
-      'differences up to this are the same',
+      'treat smaller differences as equal',
       percent,
       defaultTolerance * 100,
     )
-    .option(
-      '--drift <percent>',
-      'what runs of this machine differ by at another time (default: 900, with 5 repeats 50; in turns none)',
-      percent,
-    )
-    .option('--all', 'show the rows that are the same, too', false)
+    .option('--drift <percent>', 'ignore run-to-run changes up to this (default: 50/900)', percent)
+    .option('--all', 'also show rows that did not change', false)
     .addOption(
-      new Option('--format <format>', 'how it is printed')
-        .choices(comparisonFormats)
-        .default('table'),
+      new Option('--format <format>', 'output format').choices(comparisonFormats).default('table'),
     )
     .action((a: string, b: string, options: CompareOptions) => {
       const { format, all } = options;
@@ -76,8 +70,8 @@ export function readSide(text: string): Run[] {
     return run;
   });
   if (runs.length > 0) return runs;
-  throw new WeftError('BAD_FILE', `${text} holds no runs`, {
-    hint: 'Name run files, such as those in weft-results/.',
+  throw new WeftError('BAD_FILE', `${text} contains no run files`, {
+    hint: 'Pass run files, such as those in weft-results/.',
   });
 }
 
@@ -92,22 +86,22 @@ const runFilesIn = (folder: string): string[] =>
 /** Half a run would make its lost rows look merely missing. */
 export function refuseUnfinished({ id, outcome }: Run): void {
   if (outcome !== 'aborted') return;
-  throw new WeftError('BAD_FILE', `${id} did not come to its end`, {
-    hint: 'Run it again and compare runs that are whole.',
+  throw new WeftError('BAD_FILE', `run ${id} did not finish`, {
+    hint: 'Run it again and compare complete runs.',
   });
 }
 
 function refuseStrangers({ rows }: Comparison): void {
   if (rows.some(({ change }) => !change.startsWith('only in'))) return;
-  throw new WeftError('BAD_USAGE', 'no row is on both sides', {
-    hint: 'Measure the same sizes and columns; of pairs fix the size with -b and -e.',
+  throw new WeftError('BAD_USAGE', 'A and B have no row in common', {
+    hint: 'Measure the same sizes and columns. For pairs, fix the size with -b and -e.',
   });
 }
 
 export function refuseMixed(runs: readonly Run[]): void {
   const found = [...new Set(runs.map((run) => run.benchmark))];
   if (found.length === 1) return;
-  throw new WeftError('BAD_USAGE', `these are runs of different benchmarks: ${found.join(', ')}`, {
-    hint: 'Compare runs of the same benchmark; name the files instead of a folder.',
+  throw new WeftError('BAD_USAGE', `these runs are of different benchmarks: ${found.join(', ')}`, {
+    hint: 'Compare runs of one benchmark. Pass files instead of a folder.',
   });
 }

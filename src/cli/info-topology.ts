@@ -86,8 +86,8 @@ export function mapText(
   const rates =
     topology.ratesOf === undefined
       ? []
-      : [`Rates of EFA devices are those published for ${topology.ratesOf}.`];
-  const left = skipped.map(({ name, reason }) => `${name} is left out: ${reason}`);
+      : [`EFA rates are the ones published for ${topology.ratesOf}.`];
+  const left = skipped.map(({ name, reason }) => `${name} is not used: ${reason}`);
   const drawing = drawTopology(topology, { width, unicode: terminal.unicode });
   return [drawing, table, [...rates, ...left]]
     .filter((lines) => lines.length > 0)

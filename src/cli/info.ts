@@ -17,11 +17,11 @@ interface InfoOptions {
 export function addInfoCommand(program: Command): void {
   program
     .command('info')
-    .description(
-      'What this machine can do: libfabric, providers, NICs, GPUs, limits, and what is missing.',
+    .description('Show libfabric, NICs, GPUs and what is missing.')
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
     )
-    .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
-    .option('--topology <file>', 'show the machine that hwloc described in XML, not this one')
+    .option('--topology <file>', 'read an hwloc XML file instead of this machine')
     .action((options: InfoOptions) => {
       process.stdout.write(
         `${options.topology === undefined ? here(options) : fromFile(options)}\n`,
@@ -55,7 +55,7 @@ function fromFile({ format, topology: file = '' }: InfoOptions): string {
   const { gpus, nics } = map.topology;
   const drawing = mapText(map, stdoutTerminal());
   return drawing === ''
-    ? `${file}: no GPU and no NIC. If the machine has some, export them: lstopo --whole-io --of xml FILE`
+    ? `${file}: no GPU and no NIC found. If the machine has some, export it with: lstopo --whole-io --of xml FILE`
     : `${file}: ${plural(gpus.length, 'GPU')}, ${plural(nics.length, 'NIC')}\n\n${drawing}`;
 }
 
@@ -139,7 +139,9 @@ const section = <T>(label: string, items: readonly T[], line: (item: T) => strin
     : items.map((item, index): [string, string] => [index === 0 ? label : '', line(item)]);
 
 const shorten = (names: readonly string[]): string =>
-  names.length <= 4 ? names.join(' ') : `${names.slice(0, 4).join(' ')} … ${names.length} in all`;
+  names.length <= 4
+    ? names.join(' ')
+    : `${names.slice(0, 4).join(' ')} … (${names.length} in total)`;
 
 function describeNic(nic: Nic): string {
   const rate = nic.rateGbps === undefined ? 'rate unknown' : `${nic.rateGbps} Gbps`;
@@ -156,6 +158,6 @@ function describeNic(nic: Nic): string {
 
 function describeLimit(bytes: number | undefined): string {
   if (bytes === undefined) return 'unlimited';
-  const note = process.getuid?.() === 0 ? ' (root may lock more)' : '';
+  const note = process.getuid?.() === 0 ? ' (does not apply to root)' : '';
   return `${formatBytesRounded(bytes)}${note}`;
 }

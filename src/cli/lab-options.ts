@@ -18,14 +18,14 @@ const milliseconds = parsed(parseMilliseconds);
 export function addSpecOptions(command: Command): Command {
   const { hosts, nics, bitsPerSecond, mtu, queueMs, congestion } = defaultSpec;
   return command
-    .option('--hosts <count>', `hosts (default: ${hosts})`, natural)
-    .option('--nics <count>', `NICs of each host (default: ${nics})`, natural)
-    .option('--rate <rate>', `of each NIC (default: ${formatRate(bitsPerSecond)})`, rate)
-    .option('--mtu <bytes>', `of the rails (default: ${mtu})`, natural)
-    .option('--queue <time>', `of a full port (default: ${queueMs}ms)`, milliseconds)
-    .option('--congestion <name>', `TCP’s congestion control (default: ${congestion})`)
-    .option('--delay <time>', 'each way, on every NIC (needs netem)', milliseconds)
-    .option('--loss <percent>', 'of the frames of every NIC (needs nft)', percent);
+    .option('--hosts <count>', `number of hosts (default: ${hosts})`, natural)
+    .option('--nics <count>', `NICs per host (default: ${nics})`, natural)
+    .option('--rate <rate>', `line rate per NIC (default: ${formatRate(bitsPerSecond)})`, rate)
+    .option('--mtu <bytes>', `MTU of the rails (default: ${mtu})`, natural)
+    .option('--queue <time>', `switch port queue length (default: ${queueMs}ms)`, milliseconds)
+    .option('--congestion <name>', `TCP congestion control (default: ${congestion})`)
+    .option('--delay <time>', 'one-way delay on every NIC (needs netem)', milliseconds)
+    .option('--loss <percent>', 'random frame loss on every NIC (needs nft)', percent);
 }
 
 const specSchema = z.object({

@@ -30,23 +30,23 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 /** `weft lab …`: hosts and rails on this machine. */
 export function addLabCommand(program: Command): void {
-  const lab = program
-    .command('lab')
-    .description('Hosts and rails on this machine: network namespaces with shaped NICs.');
-  addSpecOptions(lab.command('up').description('Builds a lab.'))
-    .option('--name <name>', 'to have several', defaultName)
+  const lab = program.command('lab').description('Emulate hosts and rails on this machine.');
+  addSpecOptions(lab.command('up').description('Build a lab and keep it.'))
+    .option('--name <name>', 'name of the lab', defaultName)
     .action(async (raw: { name: string }) => {
       say(describe(await raiseLab(raw.name, readSpec(raw) ?? defaultSpec)));
     });
   addDownCommand(lab);
   lab
     .command('status')
-    .description('The labs there are.')
-    .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
+    .description('List the labs that are up.')
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
+    )
     .action(async ({ format }: { format: string }) => {
       const labs = await listLabs();
       if (format === 'json') say(JSON.stringify(labs, null, 2));
-      else say(labs.length === 0 ? 'no lab is up' : labs.map(describe).join('\n'));
+      else say(labs.length === 0 ? 'No lab is up.' : labs.map(describe).join('\n'));
     });
   addRunCommand(lab);
   addFaultCommands(lab);
@@ -55,17 +55,21 @@ export function addLabCommand(program: Command): void {
 function addDownCommand(lab: Command): void {
   lab
     .command('down')
-    .description('Removes a lab. Without one there is nothing to do, which is no error.')
-    .option('--name <name>', `default: ${defaultName}`, defaultName)
-    .option('--force', 'also end what runs in it', false)
+    .description('Remove a lab. Succeeds if there is none.')
+    .option('--name <name>', 'name of the lab', defaultName)
+    .option('--force', 'kill the processes that run in it', false)
     .action(async ({ name, force }: { name: string; force: boolean }) => {
       const running = (await listLabs()).some((one) => one.name === name) ? processesIn(name) : [];
       if (running.length > 0 && !force) {
-        throw new WeftError('BUSY', `processes run in lab ${name}: ${running.join(', ')}`, {
-          hint: 'Let them end, or use --force.',
-        });
+        throw new WeftError(
+          'BUSY',
+          `processes are still running in lab ${name}: ${running.join(', ')}`,
+          {
+            hint: 'Wait until they exit, or kill them with --force.',
+          },
+        );
       }
-      say((await lowerLab(name)) ? `lab ${name} is down` : `there is no lab ${name}`);
+      say((await lowerLab(name)) ? `Removed lab ${name}.` : `There is no lab ${name}.`);
     });
 }
 
@@ -78,14 +82,13 @@ function addRunCommand(lab: Command): void {
   addSpecOptions(
     lab
       .command('run')
-      .argument('<command...>', 'after --: a command of weft, as write -b 16M')
-      .description(
-        'Runs a command of weft on every host. With options that describe a lab, in a new one that is removed after.',
-      ),
+      .summary('Run a weft command on every host.')
+      .argument('<command...>', 'weft command and options, e.g. -- write -b 16M')
+      .description('Run a weft command on every host. Lab options build a temporary lab.'),
   )
-    .option('--name <name>', 'the lab (default: the only one there is; of a new one: run-PID)')
-    .option('--ranks-per-host <count>', 'ranks on each host', natural, 1)
-    .option('--verbose', 'the output of every rank', false)
+    .option('--name <name>', 'lab to use (default: the only one up)')
+    .option('--ranks-per-host <count>', 'ranks per host', natural, 1)
+    .option('--verbose', 'show the output of every rank', false)
     .action(async (command: string[], options: RunOptions) => {
       check(command, options);
       const spec = readSpec(options);
@@ -148,19 +151,14 @@ async function runInNewLab(spec: LabSpec, command: string[], options: RunOptions
 
 function addFaultCommands(lab: Command): void {
   const named = (command: Command) =>
-    command.option('--name <name>', 'the lab (default: the only one there is)');
-  named(lab.command('fault').description('Breaks a NIC on purpose, also while a run is on.'))
-    .requiredOption('--host <number>', 'which host', natural)
-    .requiredOption('--nic <number>', 'which of its NICs', natural)
-    .option('--rate <rate>', 'a slower link', rate)
-    .option('--loss <percent>', 'frames dropped at random, both ways', percent)
-    .option('--down', 'no link')
-    .addOption(
-      new Option(
-        '--direction <way>',
-        'rate and loss only of what the host sends, or receives',
-      ).choices(['out', 'in']),
-    )
+    command.option('--name <name>', 'lab to use (default: the only one up)');
+  named(lab.command('fault').description('Slow down, degrade or cut a NIC.'))
+    .requiredOption('--host <number>', 'host number', natural)
+    .requiredOption('--nic <number>', 'NIC number on that host', natural)
+    .option('--rate <rate>', 'reduce the line rate, e.g. 25mbit', rate)
+    .option('--loss <percent>', 'drop this share of frames, e.g. 1%', percent)
+    .option('--down', 'take the link down')
+    .addOption(new Option('--direction <way>', 'affect only this direction').choices(['out', 'in']))
     .action(async (raw: FaultOptions) => {
       const { host, nic, loss, down, direction } = raw;
       const fault = {
@@ -173,7 +171,7 @@ function addFaultCommands(lab: Command): void {
       };
       say(describe(addFault(await findLab(raw.name), fault)));
     });
-  named(lab.command('heal').description('Mends what was broken.'))
+  named(lab.command('heal').description('Remove faults.'))
     .option('--host <number>', 'only this host', natural)
     .option('--nic <number>', 'only this NIC', natural)
     .action(async ({ name, ...where }: Named & { host?: number; nic?: number }) => {

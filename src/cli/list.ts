@@ -18,8 +18,10 @@ interface Listed {
 export function addListCommand(program: Command): void {
   program
     .command('list')
-    .description('Benchmarks, their columns, what each needs and whether it can run here.')
-    .addOption(new Option('--format <format>').choices(['table', 'json']).default('table'))
+    .description('List benchmarks and the columns that run here.')
+    .addOption(
+      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
+    )
     .action(({ format }: { format: string }) => {
       const usable = inspect().providers.some((provider) => provider.usable);
       const here = { fabric: usable ? undefined : 'needs libfabric', gpu: gpuLack() };
@@ -67,8 +69,8 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
   const rest = columns.filter((column) => !column.runs);
   return [
     `${id}: ${summary}`,
-    `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; ${sizes} by default`,
-    `  runs     ${runs.join(', ') || 'nothing here'}`,
+    `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; default sizes ${sizes}`,
+    `  runs     ${runs.join(', ') || 'nothing on this machine'}`,
     ...[...byReason(rest)].map(([reason, names]) => `  not here ${names.join(', ')} (${reason})`),
   ].join('\n');
 }

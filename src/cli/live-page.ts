@@ -25,13 +25,13 @@ export async function withLivePage(
   child.stdin.on('error', () => {});
   const address = await addressOf(child);
   const served = address !== undefined;
-  say(served ? `live at ${address}` : 'no live page: its server did not start');
+  say(served ? `live at ${address}` : 'no live page: its server did not start; the run continues');
   try {
     return await run();
   } finally {
     child.stdin.end();
     await ended(child);
-    if (served) say(`the page has ended; \`weft serve ${folder}\` shows the run again`);
+    if (served) say(`the live page has ended; to see the run again: weft serve ${folder}`);
   }
 }
 

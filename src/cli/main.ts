@@ -25,9 +25,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const program = new Command('weft')
-  .description('Measures the fabric between processes, hosts and GPUs, and checks every byte.')
+  .description('Measure the fabric between processes, hosts and GPUs; check every byte.')
   .version(version)
-  .showHelpAfterError('(weft --help, or weft COMMAND --help, lists what there is)')
+  .showHelpAfterError('(run weft --help or weft COMMAND --help for usage)')
   .configureOutput({ outputError: (text, write) => write(`${forTerminal(text).join('\n')}\n`) })
   .exitOverride();
 addInfoCommand(program);

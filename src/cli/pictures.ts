@@ -8,8 +8,8 @@ export function readRuns(paths: readonly string[]): Run[] {
   const seen = new Set<string>();
   const runs = paths.map((path) => {
     if (seen.has(resolve(path))) {
-      throw new WeftError('BAD_USAGE', `${path} is named twice`, {
-        hint: 'Name each run once; several different ones are compared.',
+      throw new WeftError('BAD_USAGE', `${path} is given twice`, {
+        hint: 'Pass each run once.',
       });
     }
     seen.add(resolve(path));
@@ -24,8 +24,8 @@ export function readRuns(paths: readonly string[]): Run[] {
 function nothingToShow(paths: readonly string[], runs: readonly Run[]): WeftError {
   const why = runs.flatMap((run) => run.errors)[0]?.message;
   const subject = paths.length === 1 ? `${paths[0]} has` : 'these runs have';
-  return new WeftError('BAD_FILE', `${subject} no rows: there is nothing to show`, {
-    hint: why === undefined ? 'The run ended before its first row.' : `It ended early: ${why}`,
+  return new WeftError('BAD_FILE', `${subject} no rows, so there is nothing to show`, {
+    hint: why === undefined ? 'The run ended before its first row.' : `The run ended early: ${why}`,
   });
 }
 
@@ -37,8 +37,8 @@ export function pictureFile(
 ): string {
   if (asked === undefined) {
     if (paths.length > 1) {
-      throw new WeftError('BAD_USAGE', 'several runs need a name for what is made of them', {
-        hint: `Say where it goes: -o FILE${ending}`,
+      throw new WeftError('BAD_USAGE', 'with several runs, the output file needs a name', {
+        hint: `Name it with -o FILE${ending}.`,
       });
     }
     return `${paths[0]!.replace(/\.(jsonl|json)$/, '')}${ending}`;
@@ -46,7 +46,7 @@ export function pictureFile(
   // An ending that is not ours may be a run file's, which must not be written over.
   if (extname(asked).toLowerCase() !== ending) {
     throw new WeftError('BAD_USAGE', `-o ${asked} does not end in ${ending}`, {
-      hint: `Name a file that ends in ${ending}.`,
+      hint: `Use a file name that ends in ${ending}.`,
     });
   }
   return asked;

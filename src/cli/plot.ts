@@ -21,12 +21,12 @@ const widestPx = 4000;
 export function addPlotCommand(program: Command): void {
   program
     .command('plot')
-    .argument('<runs...>', 'run files, such as those in weft-results/; several are compared')
-    .option('-o, --out <file>', 'the file to write (default: beside a single run, ending in .svg)')
-    .option('--chart <ids...>', 'only these charts (default: all of them, below each other)')
-    .addOption(new Option('--theme <theme>').choices(['light', 'dark']).default('light'))
-    .option('--width <pixels>', 'of the picture', widthOf, 960)
-    .description('The charts of runs as SVG.')
+    .argument('<runs...>', 'run files to draw; several are compared')
+    .option('-o, --out <file>', 'SVG file to write (default: next to the run)')
+    .option('--chart <ids...>', 'draw only these charts (default: all)')
+    .addOption(new Option('--theme <theme>', 'colour theme').choices(['light', 'dark']).default('light'))
+    .option('--width <pixels>', 'image width in pixels', widthOf, 960)
+    .description('Draw the charts of runs as one SVG file.')
     .action(async (paths: string[], { out, chart, theme, width }: PlotOptions) => {
       const file = pictureFile(out, paths, '.svg');
       const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), chart);
@@ -39,15 +39,15 @@ export function addPlotCommand(program: Command): void {
 function widthOf(text: string): number {
   const width = Number(text);
   if (!Number.isInteger(width) || width < narrowestPx || width > widestPx) {
-    throw new InvalidArgumentError(`It must be ${narrowestPx} to ${widestPx} pixels.`);
+    throw new InvalidArgumentError(`Use ${narrowestPx} to ${widestPx} pixels.`);
   }
   return width;
 }
 
 function chosen(charts: readonly Chart[], ids: readonly string[] | undefined): Chart[] {
   if (charts.length === 0) {
-    throw new WeftError('BAD_FILE', 'there is nothing to draw: no row was measured', {
-      hint: 'weft report shows why rows were skipped or failed.',
+    throw new WeftError('BAD_FILE', 'nothing to draw: no row was measured', {
+      hint: 'Run weft report to see why rows were skipped or failed.',
     });
   }
   if (ids === undefined) return [...charts];
@@ -55,7 +55,7 @@ function chosen(charts: readonly Chart[], ids: readonly string[] | undefined): C
     const found = charts.find((chart) => chart.id === id);
     if (found !== undefined) return found;
     throw new WeftError('BAD_USAGE', `these runs have no chart "${id}"`, {
-      hint: `They have: ${charts.map((chart) => chart.id).join(', ')}.`,
+      hint: `Available charts: ${charts.map((chart) => chart.id).join(', ')}.`,
     });
   });
 }

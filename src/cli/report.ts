@@ -6,9 +6,9 @@ import { writeWhole } from './write-whole.js';
 export function addReportCommand(program: Command): void {
   program
     .command('report')
-    .argument('<runs...>', 'run files, such as those in weft-results/; several are compared')
-    .option('-o, --out <file>', 'the page to write (default: beside a single run, ending in .html)')
-    .description('Runs as one self-contained HTML page: charts, tables, how it was measured.')
+    .argument('<runs...>', 'run files to show; several are compared')
+    .option('-o, --out <file>', 'HTML file to write (default: next to the run)')
+    .description('Write runs as one self-contained HTML page.')
     .action(async (paths: string[], { out }: { out?: string }) => {
       const file = pictureFile(out, paths, '.html');
       const runs = readRuns(paths);

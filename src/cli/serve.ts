@@ -19,15 +19,11 @@ const lowestPriority = 19;
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
-    .argument('[folder]', 'of run files', resultsFolder)
-    .description('A web page over a folder of runs; follows those that are running.')
-    .option('--port <port>', 'default: any that is free', portNumber, 0)
-    .option(
-      '--host <address>',
-      'where to listen; others than loopback are open to the network',
-      '127.0.0.1',
-    )
-    .addOption(new Option('--follower', 'ends with its stdin').default(false).hideHelp())
+    .argument('[folder]', 'folder of run files', resultsFolder)
+    .description('Show a folder of runs on a live web page.')
+    .option('--port <port>', 'port to listen on; 0 picks a free one', portNumber, 0)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(new Option('--follower', 'exit when stdin closes').default(false).hideHelp())
     .action(async (folder: string, raw: unknown) => {
       const { host, port, follower } = optionsSchema.parse(raw);
       if (follower) setPriority(lowestPriority);
@@ -44,14 +40,14 @@ export function addServeCommand(program: Command): void {
       announce(page, folder, follower);
       await asked(follower);
       const cost = await page.close(follower ? graceMs : 0);
-      if (cost !== undefined) process.stderr.write(`weft: the page: ${describeCost(cost)}\n`);
+      if (cost !== undefined) process.stderr.write(`weft: live page: ${describeCost(cost)}\n`);
     });
 }
 
 function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+  throw new InvalidArgumentError('Use a whole number from 0 to 65535.');
 }
 
 function announce(page: LivePage, folder: string, follower: boolean): void {
@@ -60,10 +56,10 @@ function announce(page: LivePage, folder: string, follower: boolean): void {
     return;
   }
   process.stdout.write(`${page.address()}\n`);
-  process.stderr.write(`weft: the runs of ${folder}; Ctrl-C ends it\n`);
+  process.stderr.write(`weft: serving the runs in ${folder}; press Ctrl-C to stop\n`);
   if (isLoopback(page.host)) return;
   process.stderr.write(
-    `weft: listening on ${page.host} port ${page.port}: others on the network can connect, and what they see is not encrypted\n`,
+    `weft: listening on ${page.host} port ${page.port}: other machines can connect, and traffic is not encrypted\n`,
   );
 }
 

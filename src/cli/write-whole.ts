@@ -15,7 +15,7 @@ export function writeWhole(path: string, text: string, option: '-o' | '--metrics
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of the path is a file',
+  ENOTDIR: 'part of the path is a file',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -28,7 +28,7 @@ function cannotWrite(path: string, option: string, cause: NodeJS.ErrnoException)
   const why = reasons[cause.code ?? ''] ?? cause.message;
   const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
   return new WeftError(full ? 'BAD_FILE' : 'BAD_USAGE', `cannot write ${path}: ${why}`, {
-    hint: `${full ? 'Free some space, or name' : 'Name'} another place with ${option}.`,
+    hint: `${full ? 'Free some space, or choose' : 'Choose'} another path with ${option}.`,
     cause,
   });
 }

@@ -57,8 +57,8 @@ function requireCongestion(name: string): void {
   const path = '/proc/sys/net/ipv4/tcp_available_congestion_control';
   const known = readFileSync(path, 'utf8').trim().split(' ');
   if (known.includes(name)) return;
-  throw new WeftError('UNSUPPORTED', `this kernel has no congestion control "${name}"`, {
-    hint: `It has ${known.join(', ')}: choose one with --congestion.`,
+  throw new WeftError('UNSUPPORTED', `this kernel does not offer congestion control "${name}"`, {
+    hint: `Choose one of ${known.join(', ')} with --congestion.`,
   });
 }
 

@@ -19,7 +19,7 @@ export function tool(command: string, args: readonly string[], input = ''): stri
   const { status, stdout, stderr, error } = spawnSync(command, args, options);
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') {
     const name = packages[command];
-    throw new WeftError('UNSUPPORTED', `the lab needs ${command}, which is not here`, {
+    throw new WeftError('UNSUPPORTED', `the lab needs ${command}, which is not installed`, {
       ...(name !== undefined && { hint: `Install it (Debian: apt-get install ${name}).` }),
     });
   }
@@ -28,7 +28,7 @@ export function tool(command: string, args: readonly string[], input = ''): stri
   const denied = /Operation not permitted|Permission denied/.test(said);
   throw new WeftError('UNSUPPORTED', `${command} ${args.join(' ')}: ${said}`, {
     ...(denied && { hint: 'The lab needs root with CAP_NET_ADMIN and CAP_SYS_ADMIN.' }),
-    cause: error ?? (input === '' ? undefined : new Error(`its input was:\n${input}`)),
+    cause: error ?? (input === '' ? undefined : new Error(`input:\n${input}`)),
   });
 }
 
@@ -46,7 +46,7 @@ export const nftIn = (space: string, rules: string): string =>
 
 export function requireRoot(): void {
   if (process.getuid?.() === 0) return;
-  throw new WeftError('UNSUPPORTED', 'the lab needs root: it makes network namespaces', {
-    hint: 'Run it with sudo. Benchmarks of local ranks need no root: weft write --ranks 2',
+  throw new WeftError('UNSUPPORTED', 'the lab needs root to create network namespaces', {
+    hint: 'Run it with sudo. Local ranks need no root: weft write --ranks 2',
   });
 }

@@ -12,8 +12,8 @@ export function addFault(state: LabState, fault: Fault): LabState {
   const { bitsPerSecond, lossPercent, down } = fault;
   checkPlace(state, fault);
   if (bitsPerSecond === undefined && lossPercent === undefined && !down) {
-    throw new WeftError('BAD_USAGE', 'no fault was named', {
-      hint: 'Give --rate, --loss or --down.',
+    throw new WeftError('BAD_USAGE', 'no fault given', {
+      hint: 'Use --rate, --loss or --down.',
     });
   }
   const before = state.faults.find((one) => sameNic(one, fault));

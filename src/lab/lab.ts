@@ -67,11 +67,11 @@ export async function findLab(name: string | undefined): Promise<LabState> {
   const found = labs.filter((lab) => name === undefined || lab.name === name);
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
-    throw new WeftError('BAD_USAGE', `there are ${found.length} labs`, {
-      hint: `Name one with --name: ${found.map((lab) => lab.name).join(', ')}.`,
+    throw new WeftError('BAD_USAGE', `${found.length} labs are up`, {
+      hint: `Choose one with --name: ${found.map((lab) => lab.name).join(', ')}.`,
     });
   }
-  throw new WeftError('BAD_USAGE', name === undefined ? 'no lab is up' : `no lab ${name} is up`, {
+  throw new WeftError('BAD_USAGE', name === undefined ? 'no lab is up' : `lab ${name} is not up`, {
     hint: 'Build one with: weft lab up --hosts 4 --nics 4 --rate 250mbit',
   });
 }

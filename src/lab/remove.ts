@@ -45,7 +45,10 @@ async function endProcesses(lab: string): Promise<void> {
     while (processesIn(lab).length > 0 && performance.now() < until) await sleep(20);
     if (processesIn(lab).length === 0) return;
   }
-  throw new WeftError('BUSY', `processes in lab ${lab} do not end: ${processesIn(lab).join(', ')}`);
+  throw new WeftError(
+    'BUSY',
+    `processes in lab ${lab} do not exit: ${processesIn(lab).join(', ')}`,
+  );
 }
 
 function end(pid: number, signal: NodeJS.Signals): void {

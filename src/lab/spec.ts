@@ -38,7 +38,7 @@ export function parseRate(text: string): number {
   const match = /^(\d+(?:\.\d+)?)([kmg]?)bit$/i.exec(text.trim());
   const bits = match ? Math.round(Number(match[1]) * multiples[match[2]!.toLowerCase()]!) : 0;
   if (bits >= 1000 && bits <= 100e9) return bits;
-  throw bad(`"${text}" is not a rate`, 'Write it as tc does: 250mbit, 1gbit.');
+  throw bad(`"${text}" is not a rate`, 'Write it as for tc: 250mbit, 1gbit.');
 }
 
 export function formatRate(bitsPerSecond: number): string {
@@ -54,7 +54,7 @@ export function parseMilliseconds(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(us|ms|s)$/.exec(text.trim());
   const ms = match ? Number(match[1]) * { us: 1e-3, ms: 1, s: 1e3 }[match[2] as 'ms']! : 0;
   if (ms > 0 && ms <= 60_000) return ms;
-  throw bad(`"${text}" is not a time`, 'Write it with its unit: 200us, 2ms, 1s; at most 60s.');
+  throw bad(`"${text}" is not a time`, 'Write it with a unit: 200us, 2ms, 1s; at most 60s.');
 }
 
 /** `1%`, `0.01%`. */
@@ -62,13 +62,13 @@ export function parsePercent(text: string): number {
   const match = /^(\d+(?:\.\d+)?)%$/.exec(text.trim());
   const percent = match ? Number(match[1]) : -1;
   if (percent >= 0 && percent <= 100) return percent;
-  throw bad(`"${text}" is not a share`, 'Write it in percent: 1%, 0.01%.');
+  throw bad(`"${text}" is not a percentage`, 'Write it as 1% or 0.01%.');
 }
 
 export function checkSpec(spec: LabSpec): LabSpec {
   const whole = (what: string, value: number, least: number, most: number) => {
     if (Number.isInteger(value) && value >= least && value <= most) return;
-    throw bad(`${what} ${value} is not possible`, `A whole number from ${least} to ${most}.`);
+    throw bad(`${what} ${value} is out of range`, `Use a whole number from ${least} to ${most}.`);
   };
   whole('--hosts', spec.hosts, 1, mostHosts);
   whole('--nics', spec.nics, 1, mostNics);
@@ -78,7 +78,10 @@ export function checkSpec(spec: LabSpec): LabSpec {
 
 export function checkName(name: string): string {
   if (/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) return name;
-  throw bad(`"${name}" is no name for a lab`, 'Small letters, digits and dashes; at most 31.');
+  throw bad(
+    `"${name}" is not a valid lab name`,
+    'Use lower-case letters, digits and dashes; at most 31.',
+  );
 }
 
 const bad = (message: string, hint: string) => new WeftError('BAD_USAGE', message, { hint });

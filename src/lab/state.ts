@@ -47,8 +47,8 @@ export function createState(state: LabState): void {
     writeFileSync(pathOf(state.name), JSON.stringify(state), { flag: 'wx', mode: 0o644 });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    throw new WeftError('BAD_USAGE', `there is a lab ${state.name} already`, {
-      hint: `Take it down (weft lab down --name ${state.name}), or give this one another --name.`,
+    throw new WeftError('BAD_USAGE', `lab ${state.name} already exists`, {
+      hint: `Remove it (weft lab down --name ${state.name}), or choose another --name.`,
       cause,
     });
   }

@@ -33,7 +33,7 @@ describe.runIf(reason === undefined)('a lab', () => {
         spec: expect.objectContaining({ hosts: 2, bitsPerSecond: 100e6, mtu: 4000 }),
       }),
     );
-    expect((await desk.weft(`lab down --name ${a}`)).stdout).toMatch(/is down/);
+    expect((await desk.weft(`lab down --name ${a}`)).stdout).toMatch(/Removed lab/);
     expect(leftOf(a)).toEqual([]);
     expect(await desk.weft(`lab down --name ${a}`)).toMatchObject({ exitCode: 0, stderr: '' });
   });
@@ -42,8 +42,8 @@ describe.runIf(reason === undefined)('a lab', () => {
     for (const name of [a, b]) await desk.weft(`lab up --name ${name} --hosts 1 --nics 1`);
     const again = await desk.weft(`lab up --name ${a} --hosts 1 --nics 1`);
     expect(again).toMatchObject({ exitCode: 2 });
-    expect(again.stderr).toMatch(/there is a lab .* already/);
-    expect((await desk.weft('lab heal')).stderr).toMatch(/there are \d+ labs/);
+    expect(again.stderr).toMatch(/lab .* already exists/);
+    expect((await desk.weft('lab heal')).stderr).toMatch(/\d+ labs are up/);
     await desk.weft(`lab down --name ${a}`);
     expect(spacesOf(b)).toHaveLength(2);
   });
@@ -68,13 +68,13 @@ describe.runIf(reason === undefined)('a lab', () => {
   test('a kernel without netem says so, and nothing is left', async ({ skip }) => {
     const made = await desk.weft(`lab up --name ${a} --hosts 1 --nics 1 --delay 1ms`);
     skip(made.exitCode === 0, 'this kernel has netem');
-    expect(made.stderr).toMatch(/--delay needs netem, which this kernel does not have/);
+    expect(made.stderr).toMatch(/--delay needs netem, which this kernel lacks/);
     expect(leftOf(a)).toEqual([]);
   });
 
   test('a half-built lab is taken down again', async () => {
     const made = await desk.weft(`lab up --name ${a} --hosts 2 --nics 1 --congestion nonsense`);
-    expect(made.stderr).toMatch(/no congestion control "nonsense"/);
+    expect(made.stderr).toMatch(/does not offer congestion control "nonsense"/);
     expect(leftOf(a)).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe.runIf(reason === undefined)('a lab', () => {
     await desk.weft(`lab up --name ${a} --hosts 2 --nics 1`);
     for (const [line, message] of [
       ['fault --host 0 --nic 9 --down', /has no NIC 9 on host 0/g],
-      ['fault --host 0 --nic 0', /no fault was named/g],
+      ['fault --host 0 --nic 0', /no fault given/g],
       ['run -- lab status', /a lab cannot run inside a lab/g],
       ['run -- write --nonsense', /unknown option '--nonsense'/g],
     ] as const) {

@@ -34,7 +34,7 @@ describe('what a lab is to be', () => {
     expect(parseMilliseconds('2s')).toBe(2000);
     expect(parsePercent('0.01%')).toBe(0.01);
     expect(() => parseMilliseconds('5')).toThrow(/not a time/);
-    expect(() => parsePercent('101%')).toThrow(/not a share/);
+    expect(() => parsePercent('101%')).toThrow(/not a percentage/);
   });
 
   test.for([
@@ -47,7 +47,7 @@ describe('what a lab is to be', () => {
   });
 
   test.for(['', 'Lab', '../x', 'a.b', '-a', 'x'.repeat(40)])('"%s" is no name', (name) => {
-    expect(() => checkName(name)).toThrow(/no name for a lab/);
+    expect(() => checkName(name)).toThrow(/not a valid lab name/);
   });
 
   test('the burst is two frames and a little', () => {

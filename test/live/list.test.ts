@@ -226,10 +226,10 @@ describe('weft serve', () => {
   test('announces that others can connect', async () => {
     await using desk = await PageDesk.open();
     const { child, text } = start([desk.folder, '--host', '0.0.0.0']);
-    while (!text().err.includes('network')) await sleep(20);
+    while (!text().err.includes('connect')) await sleep(20);
     child.kill('SIGTERM');
     await once(child, 'close');
-    expect(text().err).toContain('others on the network can connect');
+    expect(text().err).toContain('other machines can connect');
   });
 });
 

@@ -29,7 +29,7 @@ test('--live follows a run to its end, then ends, and says what that cost', asyn
   expect(stderr).toMatch(
     /[1-9]\d* rows? followed by at most 1 viewer: \S+ CPU seconds, 0\.\d+ CPU seconds per row/,
   );
-  expect(stderr).toContain('`weft serve weft-results` shows the run again');
+  expect(stderr).toContain('to see the run again: weft serve weft-results');
 });
 
 test('the page’s process is of the lowest priority, and does not outlive the command', async () => {

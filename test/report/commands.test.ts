@@ -100,7 +100,7 @@ describe('weft plot', () => {
     const ended = await desk.weft('plot write.json --chart pie');
     expect(ended.exitCode).toBe(2);
     expect(ended.stderr).toContain('no chart "pie"');
-    expect(ended.stderr).toContain('They have: bandwidth, latency,');
+    expect(ended.stderr).toContain('Available charts: bandwidth, latency,');
   });
 
   test('says so when there is nothing to draw', async () => {
@@ -115,9 +115,9 @@ describe.each(['report', 'plot'])('weft %s refuses', (command) => {
   test.each([
     ['a file that is not there', 'none.jsonl', 1, 'none.jsonl does not exist'],
     ['a folder', '.', 1, 'cannot be read'],
-    ['a run without rows', 'empty.json', 1, 'has no rows: there is nothing to show'],
+    ['a run without rows', 'empty.json', 1, 'has no rows, so there is nothing to show'],
     ['something that is no run', 'package.json', 1, 'not a line of a run'],
-    ['the same run twice', `two.jsonl ./two.jsonl -o x${ending}`, 2, 'is named twice'],
+    ['the same run twice', `two.jsonl ./two.jsonl -o x${ending}`, 2, 'is given twice'],
     ['several runs without a name', 'two.jsonl three.jsonl', 2, `-o FILE${ending}`],
     ['to write over a run', 'two.jsonl -o three.jsonl', 2, `does not end in ${ending}`],
     ['a folder that is not there', `two.jsonl -o no/x${ending}`, 2, 'its folder does not exist'],
