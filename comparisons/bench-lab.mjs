@@ -1,5 +1,5 @@
 // The reference tables' shape on a lab of 4 hosts x 4 NICs, beside the tables themselves; then per-peer bandwidth
-// against the number of hosts. What a NIC can carry is what iperf3 carries in the same lab. Figures are medians over
+// against the number of hosts. What a NIC can carry is what iperf3 reaches in the same lab. Figures are medians over
 // rounds. Exits with 1 when a target is missed.
 //   npm run bench:lab -- [--rounds 3] [--parts write,sendrecv,small,all2all,hosts] [--out docs/lab-results.md]
 import { execFile, spawn } from 'node:child_process';
@@ -89,7 +89,7 @@ function judge(what, percent, least, most = Number.POSITIVE_INFINITY) {
   print(`| ${what} | ${percent.toFixed(1)} % | ${range} | ${met ? 'met' : '**missed**'} |`);
 }
 
-const judgement = () => print('| | measured | wanted | |\n| --- | ---: | ---: | --- |');
+const judgement = () => print('| | measured | target | |\n| --- | ---: | ---: | --- |');
 
 const reference = readFileSync(new URL('p5-reference.csv', import.meta.url), 'utf8')
   .trim()
@@ -126,16 +126,16 @@ const columns = ['--columns', Object.keys(pin).join(',')];
 
 async function oneSender(name) {
   const nic = await iperf(name);
-  print(`iperf3 carries ${(nic * 1000).toFixed(1)} Mbps of payload over one NIC.\n`);
+  print(`iperf3 reaches ${(nic * 1000).toFixed(1)} Mbps of payload over one NIC.\n`);
   if (parts.has('write')) {
     const rows = await measure(name, 'write', ...sizes('256K', '16M'), ...columns);
     print('## write\n');
     table('write', rows, pin);
     judgement();
     const share = (column) => (at(rows, column, 16 * MiB).gbps / nic) * 100;
-    judge('SinglePin at 16M, of what iperf3 carries', share('SinglePin'), 97);
-    judge('MultiPin at 16M, of four times that', share('MultiPin') / 4, 95);
-    judge('RoundRobinPin at 16M, of four times that', share('RoundRobinPin') / 4, 72);
+    judge('SinglePin at 16M, relative to iperf3', share('SinglePin'), 97);
+    judge('MultiPin at 16M, relative to 4 × iperf3', share('MultiPin') / 4, 95);
+    judge('RoundRobinPin at 16M, relative to 4 × iperf3', share('RoundRobinPin') / 4, 72);
     print();
   }
   if (parts.has('sendrecv')) {
@@ -190,7 +190,7 @@ async function smallSizes() {
     measure(name, 'write', '-b', '128', '-e', '512K', '-f', '4', '--columns', 'SinglePin'),
   );
   print('## write at small sizes\n');
-  print('One NIC of 1gbit. The curve of the tables, at sizes smaller as the link is slower.\n');
+  print('One NIC of 1gbit. The curve resembles the reference tables, shifted to smaller sizes.\n');
   table('write', rows, pin);
 }
 
@@ -198,13 +198,13 @@ async function smallSizes() {
 process.on('SIGINT', () => {});
 
 const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
-print('# Results in a lab\n');
+print('# Results in the lab\n');
 print('Written by `npm run bench:lab`. 4 hosts × 4 NICs; medians of rounds; every byte verified.');
 print(
-  'In parentheses the BusBW % of the reference tables (p5.48xlarge, 4 × 100 Gbps EFA; GPU memory',
+  'The values in parentheses are the BusBW % of the reference tables (p5.48xlarge, 4 × 100 Gbps EFA; GPU',
 );
 print(
-  'where our column is Multi or RoundRobin). \\* marks rows too small for the shaper to show.\n',
+  'memory for Multi and RoundRobin). \\* marks rows with too little data for the rate limit to take effect.\n',
 );
 console.log(`${values.rounds} rounds; load before: ${load}\n`);
 try {

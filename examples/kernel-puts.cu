@@ -1,8 +1,8 @@
-// The kernel of kernel-puts.mjs. Its PTX is beside it; made by `npm run kernels`, or outside of this checkout by
-//   nvcc -ptx -std=c++17 -arch=compute_80 -I node_modules/weft/kernels kernel-puts.cu
+// The kernel of kernel-puts.mjs. `npm run kernels` compiles it to the PTX next to it. Outside this checkout:
+//   nvcc -ptx -std=c++17 -arch=compute_80 -I node_modules/@weft-fabric/weft/kernels kernel-puts.cu
 #include "../kernels/weft-shmem.cuh"
 
-/// Every block makes its piece of the outbox, asks for it to be put to the next rank, and waits until it is there.
+/// Every block fills its piece of the outbox, requests a put to the next rank, and waits until it is delivered.
 /// Transfer b is piece b. `quieted[b]` becomes 1 when the peer has it.
 extern "C" __global__ void fillAndPut(weft::shmem::Context context, double* outbox, unsigned long long perBlock,
                                       double first, int* quieted) {

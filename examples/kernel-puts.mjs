@@ -1,6 +1,6 @@
-// A kernel of one's own puts data to the next rank: kernel-puts.cu makes it, asks for it to be put, and waits until it is
-// there. Run it as it is, or let torchrun, srun or mpirun start it. Ranks of a host share its GPUs in turn.
-// KERNEL_PUTS_PROVIDER says over what.
+// A user's kernel puts data to the next rank: kernel-puts.cu fills a buffer, requests the puts, and waits until they are
+// delivered. Run it with node, torchrun, srun or mpirun. The ranks of a host use its GPUs in turn. KERNEL_PUTS_PROVIDER
+// selects the provider (default: shm).
 import { readFileSync } from 'node:fs';
 import * as weft from 'weft';
 
@@ -26,7 +26,7 @@ const kernel = gpu.loadKernel(
 );
 const fabric = await weft.openFabric({ provider: process.env.KERNEL_PUTS_PROVIDER ?? 'shm' });
 await weft.connectFabric(world, fabric);
-// Page-locked memory that the kernel reaches over PCIe and every provider can send from.
+// Pinned memory: the kernel accesses it over PCIe, and every provider can send from it.
 const outbox = fabric.allocate(blocks * pieceBytes, { memory: 'pinned' });
 const inbox = fabric.allocate(blocks * pieceBytes, { memory: 'pinned' });
 const quieted = new weft.HostBuffer(4 * blocks, { memory: 'pinned' });
@@ -51,13 +51,13 @@ for (let round = 0; round < 3; round++) {
   const args = [service.context, outbox.gpuAddress, perBlock, first, quieted.gpuAddress];
   await kernel.launch({ grid: blocks, block: 256 }, args, { signal: world.signal });
   wrong += new Int32Array(quieted.view().slice().buffer).filter((said) => said !== 1).length;
-  // Every rank's kernel has seen its puts delivered: what the previous rank put is here, whoever is still serving.
+  // After the barrier, the puts of every rank are delivered, including those of the previous rank to this one.
   await world.barrier('put');
   const { buffer, byteOffset } = inbox.view();
   const values = new Float64Array(buffer, byteOffset, blocks * perBlock);
   const expected = firstOf(previous, round);
   wrong += values.filter((value, i) => value !== expected + i).length;
-  await world.barrier('verified'); // then the next round may write over it
+  await world.barrier('verified'); // the next round overwrites the inbox
 }
 await service.close();
 console.log(`rank ${world.rank}: ${wrong} of ${3 * blocks * perBlock} values are wrong`);

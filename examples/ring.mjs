@@ -1,5 +1,6 @@
-// Data goes around all ranks: each adds its number to what the rank before it put, and puts the sum to the next. Run it
-// as it is, or let torchrun, srun or mpirun start it. RING_RANKS says how many ranks to start; RING_PROVIDER over what.
+// Data goes around all ranks: each rank adds its number to what the previous rank put, and puts the sum to the next. Run
+// it with node, torchrun, srun or mpirun. RING_RANKS sets the number of ranks with plain node (default: 4), RING_PROVIDER
+// the provider (default: tcp).
 import * as weft from 'weft';
 
 if (weft.identify(process.env).size === 1) {

@@ -1,4 +1,4 @@
-// Two ranks write to each other. Run it as it is, or let torchrun, srun or mpirun start it.
+// Two ranks write to each other. Run it with node, torchrun, srun or mpirun.
 import * as weft from 'weft';
 
 if (weft.identify(process.env).size === 1) {

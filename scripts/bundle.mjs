@@ -75,7 +75,7 @@ export const runner = `#!/bin/sh
 #   run.sh test [FILES…]        the tests, if they were packed
 #   run.sh bench-gpu [OPTIONS]  comparisons/bench-gpu.mjs
 #   run.sh node ARGUMENTS…      the Node inside, in the unpacked folder
-# It is unpacked once into WEFT_BUNDLE_DIR if that is set, else into a folder that is removed afterwards.
+# It unpacks once into WEFT_BUNDLE_DIR if that is set, else into a temporary folder.
 set -eu
 archive=$(cd "$(dirname "$0")" && pwd)/weft.tar.xz
 if [ -n "\${WEFT_BUNDLE_DIR:-}" ]; then
@@ -89,7 +89,7 @@ else
 fi
 if [ ! -e "$folder/.unpacked" ]; then
   mkdir -p "$folder"
-  tar -xJf "$archive" -C "$folder" || { echo "the bundle could not be unpacked into $folder (are tar and xz there?)" >&2; exit 1; }
+  tar -xJf "$archive" -C "$folder" || { echo "could not unpack the bundle into $folder; check that tar and xz are installed" >&2; exit 1; }
   : > "$folder/.unpacked"
 fi
 mkdir -p "$folder/path"
@@ -107,7 +107,7 @@ esac
 function main(args) {
   const unknown = args.filter((arg) => arg !== '--tests');
   if (unknown.length > 0) {
-    console.error(`usage: npm run bundle [-- --tests]; not ${unknown.join(' ')}`);
+    console.error(`unknown option ${unknown.join(' ')}; usage: npm run bundle [-- --tests]`);
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), 'weft-bundle-'));
@@ -123,7 +123,7 @@ function main(args) {
     const { size } = statSync(archive);
     console.log(`bundle/weft.tar.xz: ${(size / 2 ** 20).toFixed(1)} MiB`);
     if (size <= maxBytes) return 0;
-    console.error(`larger than ${maxBytes / 2 ** 20} MiB`);
+    console.error(`the bundle is larger than ${maxBytes / 2 ** 20} MiB`);
     return 1;
   } finally {
     rmSync(folder, { recursive: true });

@@ -39,8 +39,8 @@ export async function aptInstall(rows, rootPrefix, { verbose }) {
   const needed = lacking.filter(({ optional }) => !optional);
   if (needed.length > 0) {
     const names = needed.map(({ name }) => name).join(', ');
-    throw new SetupFailure(`system packages: apt offers no ${names}`, {
-      hint: 'Add the part of the distribution that has them to its sources (Debian: main, Ubuntu: universe).',
+    throw new SetupFailure(`system packages: apt does not have ${names}`, {
+      hint: 'Enable the repository that has them (Debian: main, Ubuntu: universe).',
     });
   }
   const installed = rows.filter((row) => !lacking.includes(row));
@@ -62,7 +62,7 @@ function mustSucceed({ code, output }, command, verbose) {
   throw new SetupFailure(`system packages: ${command} failed`, {
     output: verbose ? undefined : lastLines(output),
     hint: /Could not resolve|Failed to fetch|Temporary failure/.test(output)
-      ? "The distribution's package servers could not be reached: set-up needs a network once."
+      ? 'The package servers could not be reached. Setup needs a network connection once.'
       : undefined,
   });
 }

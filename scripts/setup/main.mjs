@@ -77,13 +77,13 @@ async function performAll(context) {
 }
 
 async function lockCheckout(root) {
-  const onWait = (pid) => say(`waiting for another set-up of this checkout (process ${pid})`);
+  const onWait = (pid) => say(`waiting for another setup of this checkout (process ${pid})`);
   try {
     return await takeLock(join(stampFolder(root), 'lock'), { onWait });
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) throw error;
-    throw new SetupFailure(`${root} is not writable for you, and set-up is not complete`, {
-      hint: 'Run set-up once as the owner of this folder, or clone it again as yourself.',
+    throw new SetupFailure(`setup is not complete, and you cannot write to ${root}`, {
+      hint: 'Run setup once as the owner of this folder, or clone it again as yourself.',
     });
   }
 }

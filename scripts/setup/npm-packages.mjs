@@ -62,13 +62,13 @@ function npmCommand() {
 }
 
 function hintFor(output, code) {
-  if (code === 127) return 'npm was not found: it comes with Node, or as the package npm.';
+  if (code === 127) return 'npm was not found. It comes with Node, or as the package npm.';
   if (
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH/.test(output)
   ) {
-    return 'The package registry could not be reached: set-up needs a network once (see npm config get registry, proxy).';
+    return 'The package registry could not be reached. Setup needs a network connection once; check npm config get registry and proxy.';
   }
   if (/EACCES|EPERM/.test(output))
-    return 'This folder is not writable for you: who made node_modules?';
+    return 'You cannot write to this folder. Check who owns node_modules.';
   return undefined;
 }

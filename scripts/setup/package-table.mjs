@@ -8,7 +8,7 @@ export const packageTable = [
   {
     name: 'libfabric-dev',
     profile: 'run',
-    why: 'libfabric 1.17 or later, with its headers: every transfer goes through it',
+    why: 'libfabric 1.17 or newer and its headers, for every transfer',
     probe: { files: header('rdma/fabric.h') },
   },
   {
@@ -45,25 +45,25 @@ export const packageTable = [
   {
     name: 'iproute2',
     profile: 'test',
-    why: 'ip and tc: a network of namespaces on one machine',
+    why: 'ip and tc, for the lab',
     probe: { program: 'ip' },
   },
   {
     name: 'nftables',
     profile: 'test',
-    why: 'loss on purpose in the lab',
+    why: 'packet loss in the lab',
     probe: { program: 'nft' },
   },
   {
     name: 'chromium',
     profile: 'test',
-    why: 'a real browser, for the tests of reports and of the live page',
+    why: 'a browser, for the tests of reports and the live page',
     probe: { program: 'chromium' },
   },
   {
     name: 'xz-utils',
     profile: 'test',
-    why: 'packs a bundle for a machine where nothing is installed',
+    why: 'compresses the bundle',
     probe: { program: 'xz' },
   },
   {
@@ -81,31 +81,31 @@ export const packageTable = [
   {
     name: 'libopenmpi-dev',
     profile: 'test',
-    why: 'headers of Open MPI: the mpi backend of all-to-all-single',
+    why: 'Open MPI headers, for the mpi backend of all-to-all-single',
     probe: { program: 'mpicxx' },
   },
   {
     name: 'libmpich-dev',
     profile: 'test',
-    why: 'headers of MPICH: the same backend, compiled for its other binary interface',
+    why: 'MPICH headers, for the mpi backend under MPICH',
     probe: { program: 'mpicxx.mpich' },
   },
   {
     name: 'libgloo-dev',
     profile: 'test',
-    why: 'gloo: the gloo backend of all-to-all-single',
+    why: 'gloo, for the gloo backend of all-to-all-single',
     probe: { files: header('gloo/alltoall.h') },
   },
   {
     name: 'iperf3',
     profile: 'bench',
-    why: 'what TCP can carry in the lab, the yardstick of its rows',
+    why: 'reference for TCP bandwidth in the lab',
     probe: { program: 'iperf3' },
   },
   {
     name: 'libfabric-bin',
     profile: 'bench',
-    why: 'fi_pingpong, the yardstick of our C baseline',
+    why: 'fi_pingpong, the reference for the C comparison program',
     probe: { program: 'fi_pingpong' },
   },
   {

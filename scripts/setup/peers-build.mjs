@@ -60,7 +60,7 @@ export const peersBuild = {
       .every(([name]) => existsSync(output(root, name)));
     return built && sameInputs(readStamp(root, 'peers'), wanted)
       ? undefined
-      : 'libraries to compare with';
+      : 'comparison libraries';
   },
   async perform({ root, verbose }) {
     const wanted = inputs(root);
@@ -73,7 +73,7 @@ export const peersBuild = {
     }
     writeStamp(root, 'peers', wanted);
     const there = Object.keys(wanted.compilers).filter((name) => wanted.compilers[name] !== null);
-    return `libraries to compare with: ${there.join(', ') || 'none installed'}`;
+    return `comparison libraries: ${there.join(', ') || 'none installed'}`;
   },
 };
 
@@ -85,7 +85,7 @@ async function compile(root, { name, source, libraries }, compiler, verbose) {
   if (result.code !== 0) {
     throw new SetupFailure(`the shim for ${name} could not be built`, {
       output: verbose ? undefined : lastLines(result.output),
-      hint: 'Remove the development package of that library, or repair it; Weft runs without it.',
+      hint: 'Repair or remove the development package of that library. Weft runs without it.',
     });
   }
   renameSync(fresh, output(root, name));

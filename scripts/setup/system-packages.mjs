@@ -23,7 +23,7 @@ export const systemPackages = {
     // Remembered, or every later run would ask for them again.
     if (lacking.length > 0) writeStamp(context.root, 'not-offered', { names: lacking });
     const done = `system packages: ${installed.map(({ name }) => name).join(', ') || 'nothing new'}`;
-    return lacking.length > 0 ? `${done}; not offered here: ${lacking.join(', ')}` : done;
+    return lacking.length > 0 ? `${done}; not available here: ${lacking.join(', ')}` : done;
   },
 };
 
@@ -73,17 +73,17 @@ function queryDpkg(rows) {
 export function noRight(missing) {
   const command = `apt-get install --no-install-recommends ${missing.map(({ name }) => name).join(' ')}`;
   return [
-    `${counted(missing)} missing, and neither root nor sudo is at hand to install`,
+    `${counted(missing)} missing, and installing needs root or sudo`,
     { output: listed(missing), hint: `Run as root, then start again:\n  ${command}` },
   ];
 }
 
 export function unknownDistribution(missing, release) {
   return [
-    `${counted(missing)} missing, and on ${distributionName(release)} Weft does not know the names`,
+    `${counted(missing)} missing, and Weft cannot install packages on ${distributionName(release)}`,
     {
       output: listed(missing),
-      hint: 'The names above are those of Debian 12 and Ubuntu 24.04. Install the same things here, then start again.',
+      hint: 'The names above are for Debian 12 and Ubuntu 24.04. Install the equivalents, then start again.',
     },
   ];
 }

@@ -24,7 +24,9 @@ export function addPlotCommand(program: Command): void {
     .argument('<runs...>', 'run files to draw; several are compared')
     .option('-o, --out <file>', 'SVG file to write (default: next to the run)')
     .option('--chart <ids...>', 'draw only these charts (default: all)')
-    .addOption(new Option('--theme <theme>', 'colour theme').choices(['light', 'dark']).default('light'))
+    .addOption(
+      new Option('--theme <theme>', 'colour theme').choices(['light', 'dark']).default('light'),
+    )
     .option('--width <pixels>', 'image width in pixels', widthOf, 960)
     .description('Draw the charts of runs as one SVG file.')
     .action(async (paths: string[], { out, chart, theme, width }: PlotOptions) => {

@@ -52,7 +52,7 @@ export function drawTopology(topology: Topology, options: DrawOptions = {}): str
 
 function emptyNodes(nodes: readonly number[], width: number): string[] {
   const which = nodes.length === 1 ? `NUMA node ${nodes[0]}:` : `NUMA nodes ${formatList(nodes)}:`;
-  return filled(`${which} neither GPU nor rail`.split(' '), width);
+  return filled(`${which} no GPU and no rail`.split(' '), width);
 }
 
 interface View {
@@ -78,7 +78,7 @@ function nodeOf(root: TreeNode, { numaNodes }: Topology): number | undefined {
 
 function headline(node: number | undefined, { numaNodes }: Topology): string[] {
   if (node === undefined) {
-    return [numaNodes.length === 0 ? 'machine' : 'near no NUMA node in particular'];
+    return [numaNodes.length === 0 ? 'machine' : 'NUMA node unknown'];
   }
   const { cores } = numaNodes.find((one) => one.node === node)!;
   const list = formatList(cores);
@@ -94,7 +94,7 @@ function branchesOf(nodes: readonly TreeNode[], view: View): Branch[] {
   const leaves = [
     ...devices.filter((node) => node.kind === 'gpu').map(gpuBranch),
     ...alike(devices.filter((node) => node.kind === 'nic')).map(nicBranch),
-    ...besidesOf(nodes.flatMap((node) => leftOut(node, view))),
+    ...othersOf(nodes.flatMap((node) => leftOut(node, view))),
   ];
   const labels = Math.max(...leaves.map(({ label }) => label.length));
   return [
@@ -174,7 +174,7 @@ function nicBranch(nics: readonly TreeNic[]): Branch {
 }
 
 /** What is there but is not what one looks for, in one line. */
-function besidesOf(devices: readonly (TreeNic | OtherDevice)[]): Branch[] {
+function othersOf(devices: readonly (TreeNic | OtherDevice)[]): Branch[] {
   const nics = devices.filter((device) => device.kind === 'nic');
   const names = nics.filter((nic) => !nic.shadow).map(({ name }) => name);
   const counts = new Map<string, number>();
@@ -187,7 +187,7 @@ function besidesOf(devices: readonly (TreeNic | OtherDevice)[]): Branch[] {
     ...[...counts].map(([what, count]) => `${count} ${what}`),
   ];
   if (parts.length === 0) return [];
-  return [{ label: 'besides', words: parts.join(', ').split(' '), below: [] }];
+  return [{ label: 'other', words: parts.join(', ').split(' '), below: [] }];
 }
 
 interface Page {

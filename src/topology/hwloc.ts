@@ -19,7 +19,7 @@ export function readHwlocFile(path: string): Topology {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new WeftError('BAD_USAGE', `${path} cannot be read: ${why}`, {
-      hint: 'Give the path of a file made by `lstopo --of xml FILE`.',
+      hint: 'Pass a file written by `lstopo --of xml FILE`.',
       cause,
     });
   }
@@ -33,9 +33,9 @@ export function parseHwloc(text: string, from: string): Topology {
   if (root.name !== 'topology' || machine?.attributes.get('type') === undefined) {
     throw new WeftError(
       'BAD_USAGE',
-      `${from} is XML, but not of hwloc: it begins with <${root.name}>`,
+      `${from} contains no hwloc topology: its root element is <${root.name}>`,
       {
-        hint: 'Give a file made by `lstopo --of xml FILE`. NCCL’s topology files are something else.',
+        hint: 'Pass a file written by `lstopo --of xml FILE`. NCCL topology files do not work.',
       },
     );
   }

@@ -62,7 +62,7 @@ function chosenGpus({ gpus }: Topology, wanted: readonly string[] | undefined): 
       hint:
         gpus.length > 0
           ? `GPUs are at ${gpus.map(({ pci }) => pci).join(', ')}.`
-          : 'There is none.',
+          : 'This machine has no GPU.',
     });
   });
 }

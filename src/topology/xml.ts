@@ -37,7 +37,7 @@ export function readXml(text: string, from: string, deepest: number): Element {
   let root: Element | undefined;
   const bad = (what: string, at: number): WeftError =>
     new WeftError('BAD_USAGE', `${from}:${lineOf(text, at)}: not well-formed XML: ${what}`, {
-      hint: 'Give a file made by `lstopo --of xml FILE`.',
+      hint: 'Pass a file written by `lstopo --of xml FILE`.',
     });
   const close = (element: OpenElement, at: number) => {
     const parent = open.at(-1);

@@ -61,7 +61,9 @@ describe('what is missing', () => {
     const [message, { output }] = unknownDistribution(packagesFor('run').slice(1, 2), {
       PRETTY_NAME: 'Fedora Linux 41',
     });
-    expect(message).toContain('1 system package is missing, and on Fedora Linux 41');
+    expect(message).toContain(
+      '1 system package is missing, and Weft cannot install packages on Fedora Linux 41',
+    );
     expect(output).toContain('g++  compiles the native part');
   });
 });

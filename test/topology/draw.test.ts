@@ -25,11 +25,11 @@ describe('the drawing', () => {
       '│  ├─ GPU 0         0000:13:00.0',
       '│  ├─ GPU 1         0000:15:00.0',
       '│  ├─ 2 InfiniBand  mlx5_0 mlx5_1',
-      '│  └─ besides       1 NVSwitch',
+      '│  └─ other         1 NVSwitch',
       '├─ host bridge 0000:40',
       '│  ├─ InfiniBand  mlx5_2',
-      '│  └─ besides     1 NVMe',
-      '└─ besides  1 display',
+      '│  └─ other       1 NVMe',
+      '└─ other  1 display',
       'NUMA node 1, cores 4-7',
       '└─ host bridge 0000:80 › 0000:80:00.0',
       '   ├─ GPU 2         0000:83:00.0',
@@ -50,9 +50,9 @@ describe('the drawing', () => {
     expect(drawn).toEqual([
       'NUMA node 0, cores 0-7',
       '├─ host bridge 0000:10 › 0000:10:00.0',
-      '│  ├─ GPU 0    0000:17:00.0 NVIDIA H100 80GB HBM3, link 504 Gbps',
-      '│  ├─ 4 EFA    rdmap0 rdmap1 rdmap2 rdmap3, 100 Gbps each',
-      '│  └─ besides  1 Ethernet (eth0)',
+      '│  ├─ GPU 0  0000:17:00.0 NVIDIA H100 80GB HBM3, link 504 Gbps',
+      '│  ├─ 4 EFA  rdmap0 rdmap1 rdmap2 rdmap3, 100 Gbps each',
+      '│  └─ other  1 Ethernet (eth0)',
     ]);
   });
 
@@ -67,7 +67,7 @@ describe('the drawing', () => {
       'NUMA node 0, cores 0-1',
       '└─ host bridge 0000:00',
       '   ├─ Ethernet  wlp1s0',
-      '   └─ besides   1 display',
+      '   └─ other     1 display',
     ]);
   });
 

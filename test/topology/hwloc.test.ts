@@ -226,7 +226,11 @@ describe('a file that is something else', () => {
 
   test.each([
     ['NCCL’s own description', '<system version="1"><cpu numaid="0"/></system>', '<system>'],
-    ['a topology without a machine', '<topology version="2.0"></topology>', 'not of hwloc'],
+    [
+      'a topology without a machine',
+      '<topology version="2.0"></topology>',
+      'contains no hwloc topology',
+    ],
     ['half a file', p5.slice(0, p5.length / 2), 'not well-formed'],
   ])('%s is refused with a hint', (_, xml, reason) => {
     const error = errorOf(() => parse(xml));
