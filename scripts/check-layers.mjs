@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-const data = ['measure', 'topology', 'plan', 'results', 'analysis', 'results/formats'];
+const data = ['measure', 'settings', 'topology', 'plan', 'results', 'analysis', 'results/formats'];
 const below = {
   memory: ['native'],
   gpu: ['native', 'memory'],
@@ -25,6 +25,7 @@ const allowed = {
   report: ['measure', 'results', 'analysis', 'results/formats'],
   live: ['measure', 'results', 'analysis', 'results/formats', 'report'],
   measure: [],
+  settings: ['measure'],
   topology: ['measure'],
   plan: ['measure'],
   results: ['measure', 'plan', 'topology'],

@@ -1,13 +1,13 @@
 import { allToAllBytes } from '../measure/figures.js';
 import { allToAll, allToAllTraffic } from '../plan/patterns/all-to-all.js';
 import { multi, roundRobin, single } from '../plan/strategies.js';
-import { columns, defineBenchmark, device, pinned } from '../runner/benchmark.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
 
 export const all2all = defineBenchmark({
   id: 'all2all',
-  summary: 'Every rank writes to every other rank at once.',
+  summary: 'Write from every rank to every other rank at once.',
   ranks: { min: 2 },
-  needs: ['rma', 'immediate'],
   columns: columns([single, multi, roundRobin], [pinned, device]),
   sizes: { minBytes: 4 * 2 ** 20, maxBytes: 128 * 2 ** 20, factor: 2 },
   clock: 'slowest',

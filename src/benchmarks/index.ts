@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import type { Benchmark } from '../runner/benchmark.js';
+import { allToAllSingle } from './all-to-all-single/all-to-all-single.js';
 import { all2all } from './all2all.js';
 import { ipc } from './ipc/ipc.js';
 import { pairs } from './pairs/pairs.js';
@@ -17,12 +18,13 @@ export const benchmarks: readonly Benchmark[] = [
   proxy,
   queue,
   ipc,
+  allToAllSingle,
 ];
 
 export function benchmarkById(id: string): Benchmark {
   const found = benchmarks.find((benchmark) => benchmark.id === id);
   if (found) return found;
-  throw new WeftError('BAD_USAGE', `there is no benchmark ${id}`, {
-    hint: `There are ${benchmarks.map((one) => one.id).join(', ')}.`,
+  throw new WeftError('BAD_USAGE', `unknown benchmark ${id}`, {
+    hint: `Benchmarks: ${benchmarks.map((one) => one.id).join(', ')}.`,
   });
 }

@@ -1,8 +1,8 @@
 import { WeftError } from '../errors.js';
 import { gpuAvailability, openGpu } from '../gpu/gpu.js';
-import type { OwnOption } from '../runner/benchmark.js';
-import type { Settings } from '../runner/settings.js';
 import { gpuNumberOf } from '../session/devices.js';
+import { choice, numbers, option } from '../settings/option.js';
+import type { Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
 
 /** Who pushes: the threads of a GPU, or CPU threads in their place. */
@@ -14,40 +14,24 @@ export interface Producers {
   readonly shared: boolean;
 }
 
-const kinds = ['auto', 'cpu', 'gpu'] as const;
-
-export const producerOption: OwnOption = {
+export const producerOption = option({
   flags: '--producer <who>',
-  key: 'producer',
-  summary: 'gpu, cpu, or auto: a GPU where there is one (default: auto)',
-  parse: (text) => {
-    if (kinds.some((kind) => kind === text)) return text;
-    throw new Error(`It must be ${kinds.join(', ')}.`);
-  },
-};
+  help: 'who sends requests: gpu, cpu, auto',
+  kind: choice(['auto', 'cpu', 'gpu']),
+  default: 'auto',
+});
 
-const mostOfShape = 65_535;
-
-/** A list of whole numbers: `1,16,128`. */
-const parseShape = (most: number) => (text: string) => {
-  const list = text.split(',').map((part) => Number(part.trim() || Number.NaN));
-  if (list.every((value) => Number.isInteger(value) && value > 0 && value <= most)) return list;
-  throw new Error(`It must be whole numbers from 1 to ${most}, with commas between them.`);
-};
-
-export const gridOption: OwnOption = {
+export const gridOption = option({
   flags: '--grid <list>',
-  key: 'grid',
-  summary: 'blocks, e.g. 1,16,128 (CPU producers: threads)',
-  parse: parseShape(mostOfShape),
-};
+  help: 'blocks, e.g. 1,16,128 (or CPU threads)',
+  kind: numbers(1, 65_535),
+});
 
-export const blockOption: OwnOption = {
+export const blockOption = option({
   flags: '--block <list>',
-  key: 'block',
-  summary: 'threads per block, e.g. 32,256 (CPU producers: elements at a time)',
-  parse: parseShape(1024),
-};
+  help: 'threads per block, e.g. 32,256',
+  kind: numbers(1, 1024),
+});
 
 export interface Shape {
   readonly grid: number;
@@ -55,23 +39,31 @@ export interface Shape {
 }
 
 /** Every grid asked for with every block asked for; with neither, `usual`. */
-export function shapesOf({ own = {} }: Settings, usual: readonly Shape[]): readonly Shape[] {
-  const { grid, block } = own as { grid?: readonly number[]; block?: readonly number[] };
+export function shapesOf(
+  { grid, block }: { readonly grid?: readonly number[]; readonly block?: readonly number[] },
+  usual: readonly Shape[],
+): readonly Shape[] {
   if (!grid && !block) return usual;
   const grids = grid ?? [...new Set(usual.map((shape) => shape.grid))];
   const blocks = block ?? [...new Set(usual.map((shape) => shape.block))];
   return grids.flatMap((one) => blocks.map((other) => ({ grid: one, block: other })));
 }
 
+/** How a benchmark with `producerOption` was asked for. */
+interface AskedProducer {
+  readonly settings: Settings;
+  readonly options: { readonly producer: 'auto' | 'cpu' | 'gpu' };
+}
+
 /** A GPU that was asked for is on this machine, where local ranks are about to be started. */
-export function refuseMissingGpu({ own = {} }: Settings): void {
-  const there = own.producer === 'gpu' ? gpuAvailability() : undefined;
+export function refuseMissingGpu({ options }: AskedProducer): void {
+  const there = options.producer === 'gpu' ? gpuAvailability() : undefined;
   if (there && 'reason' in there) throw noGpu('this machine has no GPU', there.reason);
 }
 
 const noGpu = (message: string, cause: unknown): WeftError =>
   new WeftError('NO_GPU', message, {
-    hint: 'Use --producer cpu, or leave it out, for CPU threads in their place.',
+    hint: 'Use `producer` cpu, or leave it out, to run CPU threads instead.',
     cause,
   });
 
@@ -81,9 +73,8 @@ const noGpu = (message: string, cause: unknown): WeftError =>
  */
 export async function chooseProducers(
   world: World,
-  { own = {}, gpus }: Settings,
+  { options: { producer: asked }, settings: { gpus } }: AskedProducer,
 ): Promise<Producers> {
-  const asked = (own.producer ?? 'auto') as (typeof kinds)[number];
   const there = asked === 'cpu' ? { gpus: [] } : gpuAvailability();
   const counts = await world.allgather('gpus', there.gpus.length);
   const without = counts.indexOf(0);

@@ -1,14 +1,14 @@
 import { pingPongBytes } from '../measure/figures.js';
 import { pingPong, pingPongTraffic } from '../plan/patterns/ping-pong.js';
 import { single } from '../plan/strategies.js';
-import { columns, defineBenchmark, device, pinned } from '../runner/benchmark.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
 import { peersOf } from './turns.js';
 
 export const sendrecv = defineBenchmark({
   id: 'sendrecv',
-  summary: 'Rank 0 plays ping-pong with each other rank in turn; the mean over pairs.',
+  summary: 'Ping-pong between rank 0 and each other rank; reports the mean over pairs.',
   ranks: { min: 2 },
-  needs: ['messages'],
   columns: columns([single], [pinned, device], {
     SinglePin: ['SingleHost', 'Host'],
     SingleDMA: ['SingleDevice', 'Device'],

@@ -1,19 +1,19 @@
 import { oneToEachBytes } from '../measure/figures.js';
 import { oneToEach, oneToEachTraffic } from '../plan/patterns/one-to-each.js';
 import { multi, roundRobin, single } from '../plan/strategies.js';
-import { columns, defineBenchmark, device, pinned, type Turn } from '../runner/benchmark.js';
+import { defineBenchmark, type Turn } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
 import { peersOf } from './turns.js';
 
 export const write = defineBenchmark({
   id: 'write',
-  summary: 'Rank 0 writes to every other rank; each target is told by an immediate.',
+  summary: 'Write from rank 0 to every other rank, with an immediate on arrival.',
   ranks: { min: 2 },
-  needs: ['rma', 'immediate'],
   columns: columns([single, multi, roundRobin], [pinned, device]),
   sizes: { minBytes: 256 * 2 ** 10, maxBytes: 2 ** 30, factor: 2 },
   clock: 'initiator',
   pattern: 'oneToEach',
-  takesBuffers: true,
+  takes: ['buffers'],
   turns: ({ world, bytes, strategy, buffers }) => {
     const turn = (to: readonly number[], count: number): Turn => {
       const job = { world, from: 0, to, bytes, buffers: count };

@@ -1,73 +1,118 @@
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import { findOffers } from '../fabric/providers.js';
-import { explain } from '../plan/explain.js';
-import { formatRun } from '../results/formats/format-run.js';
-import { formatNcclJson } from '../results/formats/nccl-json.js';
-import type { Outcome } from '../results/schema.js';
-import { type Benchmark, isPlanned, usesFabric } from '../runner/benchmark.js';
-import { type Recorded, recordRun } from '../runner/record-run.js';
-import { columnsOf, type Settings, sizesOf } from '../runner/settings.js';
-import { preferredPacing } from '../session/session.js';
-import type { World } from '../world/index.js';
 import {
-  addBenchOptions,
-  defaultRanks,
-  readBenchOptions,
-  type ShowOptions,
-} from './bench-options.js';
-import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+  type Benchmark,
+  commonKeysOf,
+  isPlanned,
+  optionsOf,
+  usesFabric,
+} from '../runner/benchmark.js';
+import { type Job, jobOf, refusalOf } from '../runner/job.js';
+import type { OptionTable } from '../settings/option.js';
+import {
+  type CommonKey,
+  commonOptions,
+  fabricOptions,
+  measureOptions,
+  type Settings,
+} from '../settings/table.js';
+import { explainJob } from './explain.js';
+import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
-import { Progress } from './progress.js';
-import { stdoutTerminal } from './terminal.js';
+import { launchBy } from './launch-by.js';
+import { measureAndPrint } from './measure-and-print.js';
+import { addOptions, givenOptions, readOptions } from './options.js';
+import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** The command of one benchmark. */
 export function addBenchCommand(program: Command, benchmark: Benchmark): void {
-  const command = program.command(benchmark.id).description(benchmark.summary);
-  addBenchOptions(command, benchmark).action(async (raw: unknown) => {
-    const { settings, show } = readBenchOptions(raw, benchmark);
-    const ranks = show.ranks ?? benchmark.ranks.usual ?? defaultRanks;
-    check(benchmark, settings, ranks);
-    if (show.explain) {
-      process.stdout.write(`${explainAll(benchmark, settings, ranks)}\n`);
-      return;
-    }
-    process.exitCode = await inRanks({
-      show,
-      localRanks: ranks,
-      preflight: () => {
-        benchmark.preflight?.(settings);
-        if (usesFabric(benchmark)) preflight(settings);
-      },
-      pin: settings.pin,
-      gpus: settings.gpus,
-      timeoutMs: settings.timeoutMs,
-      work: (world) => measureAndPrint(benchmark, world, settings, show),
-    });
+  describeBenchmark(program.command(benchmark.id), benchmark);
+}
+
+/** Makes a command that of a benchmark: its help, its options and what it does. */
+export function describeBenchmark(command: Command, benchmark: Benchmark): Command {
+  const { sizes, defaults = {} } = benchmark;
+  const { minBytes, maxBytes, factor: stepFactor } = sizes;
+  command.description(benchmark.summary).usage('[options]');
+  addOptions(command, benchmark.options ?? {});
+  const own = { minBytes, maxBytes, stepFactor, ...defaults };
+  for (const [group, table] of [
+    ['Measurement:', measureOptions],
+    ['Fabric:', fabricOptions],
+  ] as const) {
+    addOptions(command, pick(table, commonKeysOf(benchmark)), { defaults: own, group });
+  }
+  addOptions(command, refusedBy(benchmark), { hidden: true });
+  return addOptions(command, showOptions, { group: 'Ranks and output:' }).action(
+    async (raw: unknown) => {
+      process.exitCode = await run(benchmark, raw);
+    },
+  );
+}
+
+/** Common options without effect are known, so that the error can say more than that they are unknown. */
+function refusedBy(benchmark: Benchmark): OptionTable {
+  const taken = commonKeysOf(benchmark);
+  const refused = (Object.keys(commonOptions) as CommonKey[]).filter((key) => !taken.includes(key));
+  return pick(commonOptions, refused);
+}
+
+const pick = (table: OptionTable, keys: readonly string[]): OptionTable =>
+  Object.fromEntries(Object.entries(table).filter(([key]) => keys.includes(key)));
+
+async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
+  const show = readOptions(raw, showOptions);
+  const job = readJob(benchmark, raw, show);
+  const ranks = ranksOf(job, show);
+  if (show.explain) {
+    process.stdout.write(`${explainJob(job, ranks)}\n`);
+    return exitCode.ok;
+  }
+  const { settings } = job;
+  return inRanks({
+    show,
+    localRanks: ranks,
+    preflight: () => {
+      refuseFewRanks(benchmark, ranks);
+      benchmark.check?.(job, ranks);
+      benchmark.preflight?.(job);
+      if (usesFabric(benchmark)) preflight(settings);
+    },
+    pin: settings.pin,
+    gpus: settings.gpus,
+    timeoutMs: settings.timeoutMs,
+    everyoneSpeaks: speaksAll(benchmark),
+    launch: () => launchBy(job, ranks, show),
+    work: (world) => measureAndPrint(job, world, show),
   });
 }
 
+const speaksAll = (benchmark: Benchmark): boolean =>
+  !isPlanned(benchmark) && benchmark.fabric === 'own' && benchmark.everyoneSpeaks === true;
+
 /** Bad usage is found before any rank is started. */
-function check(benchmark: Benchmark, settings: Settings, ranks: number): void {
-  sizesOf(settings);
-  columnsOf(benchmark, settings.columns);
-  benchmark.check?.(settings);
-  if (settings.buffers !== undefined && !benchmark.takesBuffers) {
-    throw new WeftError('BAD_USAGE', `--buffers means nothing to ${benchmark.id}`, {
-      hint: 'It is for write.',
-    });
+function readJob(benchmark: Benchmark, raw: unknown, show: ShowOptions): Job {
+  const refused = Object.keys(givenOptions(raw, refusedBy(benchmark)));
+  for (const key of refused) {
+    const error = refusalOf(benchmark, key as CommonKey, benchmarks);
+    if (error) throw error;
   }
-  if (ranks < benchmark.ranks.min) {
-    throw new WeftError(
-      'BAD_USAGE',
-      `${benchmark.id} needs at least ${benchmark.ranks.min} ranks`,
-      {
-        hint: `Use --ranks ${benchmark.ranks.min} or more.`,
-      },
-    );
-  }
+  const job = jobOf(benchmark, givenOptions(raw, optionsOf(benchmark)));
+  if (show.ranks !== undefined) refuseFewRanks(benchmark, show.ranks);
+  return job;
+}
+
+const ranksOf = (job: Job, { ranks }: ShowOptions): number =>
+  ranks ?? job.benchmark.usualRanks?.(job) ?? job.benchmark.ranks.usual ?? defaultRanks;
+
+function refuseFewRanks({ id, ranks: { min } }: Benchmark, ranks: number): void {
+  if (ranks >= min) return;
+  throw new WeftError('BAD_USAGE', `${id} needs at least ${min} ranks`, {
+    hint: `Use --ranks ${min} or more.`,
+  });
 }
 
 /** What one process can find out for all local ranks is said once. */
@@ -75,82 +120,4 @@ export function preflight({ provider, nics, channels }: Settings): void {
   loadLibrary();
   if (provider === undefined) return;
   findOffers({ provider, ...(nics && { nics }), ...(channels !== undefined && { channels }) });
-}
-
-/** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */
-export async function measureAndPrint(
-  benchmark: Benchmark,
-  world: World,
-  settings: Settings,
-  show: ShowOptions,
-): Promise<number> {
-  const progress = new Progress(benchmark.id, show.quiet || world.rank !== 0);
-  const { out } = show;
-  const options = {
-    benchmark,
-    world,
-    settings,
-    listener: progress,
-    ...(out !== undefined && { out }),
-  };
-  try {
-    const recorded = await recordRun(options);
-    progress.end();
-    return recorded ? print(recorded, show) : exitCode.ok;
-  } finally {
-    progress.end();
-  }
-}
-
-const codeOfOutcome: Record<Outcome, number> = {
-  passed: exitCode.ok,
-  failed: exitCode.failed,
-  aborted: exitCode.failed,
-  skipped: exitCode.nothing,
-};
-
-/** Prints a run on rank 0; the exit code is its outcome's. */
-export function print({ run, path, error }: Recorded, show: ShowOptions): number {
-  const text = formatRun(run, show.format, stdoutTerminal());
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-  if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
-  if (show.ncclJson !== undefined) {
-    writeFileSync(show.ncclJson, formatNcclJson(run, { args: process.argv.slice(2) }));
-  }
-  if (error === undefined) return codeOfOutcome[run.outcome];
-  process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
-  return exitCodeOf(error) || exitCode.failed;
-}
-
-/** The plans of the largest size, one drawing per strategy. */
-export function explainAll(benchmark: Benchmark, settings: Settings, world: number): string {
-  if (!isPlanned(benchmark)) {
-    throw new WeftError('BAD_USAGE', `${benchmark.id} is not one plan that could be drawn`, {
-      hint: 'sendrecv, write and all2all can be explained.',
-    });
-  }
-  const bytes = sizesOf(settings).at(-1)!;
-  const channels = settings.channels ?? settings.nics?.length ?? 1;
-  const links = Array.from({ length: channels }, (_, channel) => ({
-    nic: settings.nics?.[channel],
-    lineRateGbps: settings.lineRateGbps,
-  }));
-  const strategies = new Set(columnsOf(benchmark, settings.columns).map((one) => one.strategy));
-  return [...strategies]
-    .map((strategy) => {
-      const [turn] = benchmark.turns({ world, bytes, strategy, buffers: settings.buffers });
-      const pacing = preferredPacing(settings.provider ?? 'shm');
-      const chunkBytes = benchmark.wholeMessages
-        ? bytes
-        : (settings.chunkBytes ?? pacing.chunkBytes);
-      return explain({
-        traffic: turn!.traffic,
-        strategy,
-        links,
-        unicode: stdoutTerminal().unicode,
-        chunkBytes: Math.max(1, chunkBytes),
-        window: settings.window ?? pacing.window,
-      });
-    })
-    .join('\n');
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import type { Command } from 'commander';
 import { defaultTolerance } from '../analysis/compare/compare.js';
 import { readExpectations } from '../analysis/verdict/expectations.js';
 import { judge, type Source } from '../analysis/verdict/judge.js';
@@ -16,32 +15,59 @@ import {
   runsForBaseline,
   runsForExpectations,
 } from '../runner/check-runs.js';
+import type { Job } from '../runner/job.js';
 import { recordRun } from '../runner/record-run.js';
-import type { SuiteEntry } from '../runner/suite.js';
+import { choice, onOff, option, percent, text, type ValuesOf } from '../settings/option.js';
+import { fabricOptions } from '../settings/table.js';
 import type { World } from '../world/index.js';
-import { addRankOptions, defaultRanks, rankSchema } from './bench-options.js';
 import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
-import { addFabricOptions, readFabricOptions } from './fabric-options.js';
 import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
-import { percent } from './option-parsers.js';
+import { addOptions, givenOptions, readOptions } from './options.js';
 import { Progress } from './progress.js';
+import { defaultRanks, rankOptions } from './show-options.js';
 import { stdoutTerminal } from './terminal.js';
 import { writeWhole } from './write-whole.js';
 
-const checkSchema = rankSchema.extend({
-  expect: z.string().optional(),
-  baseline: z.string().optional(),
-  machine: z.string().optional(),
-  run: z.array(z.string()).optional(),
-  quick: z.boolean(),
-  metrics: z.string().optional(),
-  tolerance: z.number().optional(),
-  drift: z.number().optional(),
-  all: z.boolean(),
-  format: z.enum(['table', 'json']),
-});
-type CheckOptions = z.infer<typeof checkSchema>;
+const checkOptions = {
+  ...rankOptions,
+  expect: option({ flags: '--expect <file>', help: 'YAML file with expectations', kind: text }),
+  baseline: option({
+    flags: '--baseline <runs>',
+    help: 'earlier run whose results this cluster should reach again',
+    kind: text,
+  }),
+  machine: option({
+    flags: '--machine <name>',
+    help: 'use the built-in expectations of this machine type',
+    kind: choice(machines.map((machine) => machine.name.split('.')[0]!)),
+    defaultText: 'detected',
+  }),
+  quick: onOff('--quick', 'measure only the pairs and one size'),
+  metrics: option({
+    flags: '--metrics <file>',
+    help: 'also write the verdict for the Prometheus textfile collector',
+    kind: text,
+  }),
+  tolerance: option({
+    flags: '--tolerance <percent>',
+    help: `with --baseline: treat differences up to this as equal (default: ${defaultTolerance * 100})`,
+    kind: percent,
+  }),
+  drift: option({
+    flags: '--drift <percent>',
+    help: 'with --baseline: how much runs differ by themselves, as for compare',
+    kind: percent,
+  }),
+  all: onOff('--all', 'also show what passed'),
+  format: option({
+    flags: '--format <format>',
+    help: 'output format: table, json',
+    kind: choice(['table', 'json']),
+    default: 'table',
+  }),
+};
+type CheckOptions = ValuesOf<typeof checkOptions> & { readonly run?: readonly string[] };
 
 const collect = (value: string, list: string[] = []): string[] => [...list, value];
 
@@ -49,41 +75,20 @@ const collect = (value: string, list: string[] = []): string[] => [...list, valu
 export function addCheckCommand(program: Command): void {
   const command = program
     .command('check')
-    .description('A verdict on this cluster. Exits with 4 when something is below expectation.')
-    .option('--expect <file>', 'expectations in YAML')
-    .option('--baseline <runs>', 'an earlier run that should be reached again')
-    .addOption(
-      new Option(
-        '--machine <name>',
-        'what is built in for a machine (default: by its own name)',
-      ).choices(machines.map((machine) => machine.name.split('.')[0]!)),
-    )
-    .option('--run <file>', 'judge this run instead of measuring; may be given again', collect)
-    .option('--quick', 'only the pairs and one size', false)
-    .option('--metrics <file>', 'also write it for Prometheus’ textfile collector')
-    .option(
-      '--tolerance <percent>',
-      `with --baseline: differences up to this are the same (default: ${defaultTolerance * 100})`,
-      percent,
-    )
-    .option('--drift <percent>', 'with --baseline: as compare has it', percent)
-    .option('--all', 'show what passed, too', false)
-    .addOption(
-      new Option('--format <format>', 'how it is printed')
-        .choices(['table', 'json'])
-        .default('table'),
-    );
-  addFabricOptions(addRankOptions(command)).action(async (raw: unknown) => {
-    const options = checkSchema.parse(raw);
+    .description('Give a verdict on this cluster; exit with 4 if it is below expectation.')
+    .option('--run <file>', 'judge this run instead of measuring (repeatable)', collect);
+  addOptions(addOptions(command, checkOptions), fabricOptions).action(async (raw: unknown) => {
+    const { run } = raw as Pick<CheckOptions, 'run'>;
+    const options: CheckOptions = { ...readOptions(raw, checkOptions), ...(run && { run }) };
     refuseIdle(options);
     const source = sourceOf(options);
-    if (options.run) {
-      process.exitCode = tell(judge(source, options.run.flatMap(readSide), []), options);
+    if (run) {
+      process.exitCode = tell(judge(source, run.flatMap(readSide), []), options);
       return;
     }
-    const scope = { quick: options.quick, fabric: readFabricOptions(raw), benchmarkById };
-    const { pin, timeoutMs, gpus } = scope.fabric;
-    const entries = entriesOf(source, scope);
+    const fabric = givenOptions(raw, fabricOptions);
+    const jobs = jobsOf(source, { quick: options.quick, fabric, benchmarkById });
+    const { pin, timeoutMs, gpus } = readOptions(raw, fabricOptions);
     process.exitCode = await inRanks({
       show: options,
       localRanks: options.ranks ?? ranksOf(source),
@@ -91,7 +96,7 @@ export function addCheckCommand(program: Command): void {
       pin,
       timeoutMs,
       gpus,
-      work: (world) => measureAndJudge(world, entries, source, options),
+      work: (world) => measureAndJudge(world, jobs, source, options),
     });
   });
 }
@@ -100,11 +105,11 @@ export function addCheckCommand(program: Command): void {
 function refuseIdle({ run, quick, baseline, tolerance, drift }: CheckOptions): void {
   const idle =
     run && quick
-      ? '--quick says what is measured, and --run that nothing is'
+      ? '--quick has no effect with --run, which measures nothing'
       : (tolerance ?? drift) !== undefined && baseline === undefined
-        ? '--tolerance and --drift are for --baseline'
+        ? '--tolerance and --drift have no effect without --baseline'
         : undefined;
-  if (idle !== undefined) throw new WeftError('BAD_USAGE', idle);
+  if (idle !== undefined) throw new WeftError('BAD_USAGE', idle, { hint: 'Leave it out.' });
 }
 
 const ranksOf = (source: Source): number =>
@@ -113,7 +118,9 @@ const ranksOf = (source: Source): number =>
 function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions): Source {
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
-    throw new WeftError('BAD_USAGE', 'give one of --expect, --baseline and --machine');
+    throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine exclude each other', {
+      hint: 'Use one of them.',
+    });
   }
   if (expect !== undefined) {
     return { kind: 'file', expectations: readExpectations(expect), against: expect };
@@ -139,7 +146,7 @@ function productName(): string {
   }
 }
 
-function entriesOf(source: Source, scope: CheckScope): SuiteEntry[] {
+function jobsOf(source: Source, scope: CheckScope): Job[] {
   if (source.kind === 'file') return runsForExpectations(source.expectations, scope);
   if (source.kind === 'baseline') return runsForBaseline(source.runs[0]!, scope);
   return runsForAnyMachine(scope);
@@ -147,13 +154,13 @@ function entriesOf(source: Source, scope: CheckScope): SuiteEntry[] {
 
 async function measureAndJudge(
   world: World,
-  entries: readonly SuiteEntry[],
+  jobs: readonly Job[],
   source: Source,
   options: CheckOptions,
 ): Promise<number> {
   refuseOtherWorld(source, world);
   try {
-    const { runs, notes } = await measure(world, entries, options.quiet);
+    const { runs, notes } = await measure(world, jobs, options.quiet);
     return world.rank === 0 ? tell(judge(source, runs, notes), options) : exitCode.ok;
   } catch (error) {
     if (world.rank === 0 && options.metrics !== undefined)
@@ -179,18 +186,18 @@ function refuseOtherWorld(source: Source, { size }: World): void {
   });
 }
 
-async function measure(world: World, entries: readonly SuiteEntry[], quiet: boolean) {
+async function measure(world: World, jobs: readonly Job[], quiet: boolean) {
   const runs: Run[] = [];
   const notes: string[] = [];
-  for (const { benchmark, settings } of entries) {
-    const progress = new Progress(benchmark.id, quiet || world.rank !== 0);
-    const recorded = await recordRun({ benchmark, world, settings, listener: progress });
+  for (const job of jobs) {
+    const progress = new Progress(job.benchmark.id, quiet || world.rank !== 0);
+    const recorded = await recordRun({ job, world, listener: progress });
     progress.end();
     if (recorded?.error !== undefined) throw recorded.error;
     if (recorded) runs.push(recorded.run);
     const broken = recorded?.run.diagnosis?.findings.some(({ symptom }) => symptom === 'down');
     if (await world.broadcast('a rail is down', broken ?? false)) {
-      notes.push('Nothing further was measured: that needs every rail.');
+      notes.push('Nothing further was measured, because the other benchmarks need every rail.');
       break;
     }
   }

@@ -15,8 +15,9 @@ import {
 } from '../results/formats/comparison.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
+import { percent } from '../settings/option.js';
 import { exitCode } from './failure.js';
-import { percent } from './option-parsers.js';
+import { argument } from './options.js';
 import { stdoutTerminal } from './terminal.js';
 
 interface CompareOptions {
@@ -36,10 +37,10 @@ export function addCompareCommand(program: Command): void {
     .option(
       '--tolerance <percent>',
       'treat smaller differences as equal',
-      percent,
+      argument(percent),
       defaultTolerance * 100,
     )
-    .option('--drift <percent>', 'ignore run-to-run changes up to this (default: 50/900)', percent)
+    .option('--drift <percent>', 'ignore run-to-run changes up to this (default: 50/900)', argument(percent))
     .option('--all', 'also show rows that did not change', false)
     .addOption(
       new Option('--format <format>', 'output format').choices(comparisonFormats).default('table'),

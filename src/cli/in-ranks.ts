@@ -11,9 +11,9 @@ import {
 } from '../world/index.js';
 import { pinUnderLauncher } from '../world/launch/pinning.js';
 import { reportExit } from '../world/launch/rank-process.js';
-import type { ShowOptions } from './bench-options.js';
 import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';
+import type { ShowOptions } from './show-options.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
@@ -26,8 +26,8 @@ export interface RankJob {
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
   preflight(): unknown;
-  /** Starts the ranks where no launcher has, in place of local ones; resolves with the exit code. */
-  readonly launch?: (() => Promise<number>) | undefined;
+  /** Starts the ranks where no launcher has, and resolves with the exit code; undefined: local ranks are started. */
+  launch?(): Promise<number> | undefined;
   /** Every rank speaks on stdout, not only rank 0. */
   readonly everyoneSpeaks?: boolean;
   /** What every rank does. The exit code counts on rank 0. */
@@ -53,12 +53,13 @@ const showsLive = ({ show }: RankJob, { launcher, rank }: Identity): boolean =>
   show.live === true && launcher !== 'local' && (launcher === 'single' || rank === 0);
 
 const unauthenticated =
-  'weft: unauthenticated: ranks know each other only by the launcher’s ids (set WEFT_TOKEN or --token-file)';
+  'weft: unauthenticated: ranks identify each other only by the launcher’s job ids; set WEFT_TOKEN or --token-file';
 
 async function startLocal(job: RankJob): Promise<number> {
   const { show, localRanks, pin, gpus } = job;
   job.preflight();
-  if (job.launch) return job.launch();
+  const launched = job.launch?.();
+  if (launched) return launched;
   const started = await spawnRanks({
     ranks: localRanks,
     command: process.execPath,

@@ -8,11 +8,13 @@ import {
   parsePercent,
   parseRate,
 } from '../lab/index.js';
-import { natural, parsed } from './option-parsers.js';
+import { wholeNumber } from '../settings/option.js';
+import { argument, parsed } from './options.js';
 
 export const rate = parsed(parseRate);
 export const percent = parsed(parsePercent);
 const milliseconds = parsed(parseMilliseconds);
+export const natural = argument(wholeNumber(0));
 
 /** Options that say what a lab is; none has a default of commander's, so that we see whether any was given. */
 export function addSpecOptions(command: Command): Command {

@@ -18,9 +18,8 @@ import {
 } from '../lab/index.js';
 import { exitCode } from './failure.js';
 import { conclude } from './in-ranks.js';
-import { addSpecOptions, percent, rate, readSpec } from './lab-options.js';
+import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
-import { natural } from './option-parsers.js';
 
 interface Named {
   readonly name?: string;

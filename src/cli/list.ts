@@ -3,7 +3,8 @@ import { benchmarks } from '../benchmarks/index.js';
 import { inspect } from '../fabric/inspect.js';
 import { gpuAvailability } from '../gpu/gpu.js';
 import { formatBytes } from '../measure/units.js';
-import { type Benchmark, type Column, type NamedColumn, usesFabric } from '../runner/benchmark.js';
+import { type Benchmark, usesFabric } from '../runner/benchmark.js';
+import type { Column, NamedColumn } from '../runner/columns.js';
 
 interface Listed {
   readonly id: string;
@@ -44,11 +45,11 @@ function gpuLack(): string | undefined {
 }
 
 function list(benchmark: Benchmark, lacks: Lacks): Listed {
-  const { id, summary, needs, ranks, sizes, columns } = benchmark;
+  const { id, summary, ranks, sizes, columns } = benchmark;
   return {
     id,
     summary,
-    needs,
+    needs: usesFabric(benchmark) ? ['libfabric'] : [],
     ranks: ranks.min,
     sizes: `${formatBytes(sizes.minBytes)}–${formatBytes(sizes.maxBytes)}`,
     columns: columns.map((column: NamedColumn | Column) => {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
-import { addAllToAllSingleCommand } from './all-to-all-single.js';
 import { addBenchCommand } from './bench.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
@@ -11,6 +10,7 @@ import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
 import { addPlotCommand } from './plot.js';
 import { addReportCommand } from './report.js';
+import { addRunCommand } from './run.js';
 import { addServeCommand } from './serve.js';
 import { addSuiteCommand } from './suite.js';
 
@@ -29,11 +29,12 @@ const program = new Command('weft')
   .version(version)
   .showHelpAfterError('(run weft --help or weft COMMAND --help for usage)')
   .configureOutput({ outputError: (text, write) => write(`${forTerminal(text).join('\n')}\n`) })
+  .enablePositionalOptions()
   .exitOverride();
 addInfoCommand(program);
 addListCommand(program);
 for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
-addAllToAllSingleCommand(program);
+addRunCommand(program);
 addSuiteCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);

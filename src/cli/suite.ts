@@ -1,57 +1,60 @@
 import type { Command } from 'commander';
-import { benchmarkById } from '../benchmarks/index.js';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import { usesFabric } from '../runner/benchmark.js';
-import type { Settings } from '../runner/settings.js';
-import { loadSuite, type SuiteEntry } from '../runner/suite.js';
+import type { Job } from '../runner/job.js';
+import { loadSuite } from '../runner/suite.js';
 import { onOneHost } from '../session/choose-fabric.js';
+import type { Settings } from '../settings/table.js';
 import type { World } from '../world/index.js';
-import { explainAll, measureAndPrint, preflight } from './bench.js';
-import { addShowOptions, defaultRanks, readShow, type ShowOptions } from './bench-options.js';
+import { preflight } from './bench.js';
+import { explainJob } from './explain.js';
 import { exitCode } from './failure.js';
+import { findBenchmark } from './find-benchmark.js';
 import { inRanks } from './in-ranks.js';
+import { measureAndPrint } from './measure-and-print.js';
+import { addOptions, readOptions } from './options.js';
+import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** `weft suite [FILE]`: several benchmarks in one job, one table and one run file each. */
 export function addSuiteCommand(program: Command): void {
   const command = program
     .command('suite')
-    .argument('[file]', 'a YAML file (default: sendrecv, write and all2all over shm and tcp)')
-    .description('Several benchmarks, one after the other.');
-  addShowOptions(command).action(async (file: string | undefined, raw: unknown) => {
-    const show = readShow(raw);
-    const entries = loadSuite(file, benchmarkById);
+    .argument('[file]', 'YAML file (default: sendrecv, write and all2all over shm and tcp)')
+    .description('Run several benchmarks, one after the other.');
+  addOptions(command, showOptions).action(async (file: string | undefined, raw: unknown) => {
+    const show = readOptions(raw, showOptions);
+    const jobs = await loadSuite(file, (name) => findBenchmark(name, file));
     if (show.out !== undefined || show.ncclJson !== undefined) {
-      throw new WeftError('BAD_USAGE', '--out and --nccl-json name one file; a suite has several', {
-        hint: 'Leave them out: runs go to weft-results/.',
-      });
-    }
-    if (show.explain) {
-      const drawings = entries.map(({ benchmark, settings }) =>
-        explainAll(benchmark, settings, show.ranks ?? defaultRanks),
+      throw new WeftError(
+        'BAD_USAGE',
+        '--out and --nccl-json name one file, but a suite writes several',
+        {
+          hint: 'Leave them out: runs go to weft-results/.',
+        },
       );
-      process.stdout.write(`${drawings.join('\n')}\n`);
+    }
+    const ranks = show.ranks ?? defaultRanks;
+    if (show.explain) {
+      process.stdout.write(`${jobs.map((job) => explainJob(job, ranks)).join('\n')}\n`);
       return;
     }
     process.exitCode = await inRanks({
       show,
-      localRanks: show.ranks ?? defaultRanks,
+      localRanks: ranks,
       preflight: loadLibrary,
       pin: 'auto',
-      timeoutMs: Math.max(...entries.map((entry) => entry.settings.timeoutMs)),
-      work: (world) => runEntries(entries, world, show),
+      timeoutMs: Math.max(...jobs.map((job) => job.settings.timeoutMs)),
+      work: (world) => runAll(jobs, world, show),
     });
   });
 }
 
 /** What could not run here does not spoil what could. */
-async function runEntries(
-  entries: readonly SuiteEntry[],
-  world: World,
-  show: ShowOptions,
-): Promise<number> {
+async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Promise<number> {
   const codes: number[] = [];
-  for (const { benchmark, settings } of entries) {
+  for (const job of jobs) {
+    const { benchmark, settings } = job;
     const missing = usesFabric(benchmark)
       ? (missingHere(settings) ?? misplaced(settings, world))
       : undefined;
@@ -60,7 +63,7 @@ async function runEntries(
       codes.push(exitCode.nothing);
       continue;
     }
-    codes.push(await measureAndPrint(benchmark, world, settings, show));
+    codes.push(await measureAndPrint(job, world, show));
     if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
     world.signal.throwIfAborted();
   }
@@ -72,7 +75,9 @@ async function runEntries(
 }
 
 const misplaced = ({ provider }: Settings, world: World): string | undefined =>
-  provider === 'shm' && !onOneHost(world) ? 'shm cannot join ranks of several hosts' : undefined;
+  provider === 'shm' && !onOneHost(world)
+    ? 'shm cannot connect ranks on different hosts'
+    : undefined;
 
 function missingHere(settings: Settings): string | undefined {
   try {

@@ -4,54 +4,25 @@ import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { Pacing } from '../plan/write-plan.js';
 import type { Session } from '../session/session.js';
+import { flagOf, type OptionTable, type ValuesOf } from '../settings/option.js';
+import { type CommonKey, commonOptions, type Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
+import type { Column, NamedColumn } from './columns.js';
 import type { Listener } from './runner.js';
-import type { Settings } from './settings.js';
 
-/** Where a column's buffers live: page-locked host memory, or a GPU's. */
-export interface ColumnMemory {
-  readonly id: 'pinned' | 'device';
-  /** As it ends the name of a column: Single`Pin`. */
-  readonly title: string;
-}
-
-export const pinned: ColumnMemory = { id: 'pinned', title: 'Pin' };
-export const device: ColumnMemory = { id: 'device', title: 'DMA' };
-
-/** A column of the result table, as users name it. */
-export interface NamedColumn {
-  readonly name: string;
-  /** Other names under which users ask for it. */
-  readonly aliases?: readonly string[];
-}
-
-/** A column that is a way of running a plan. */
-export interface Column extends NamedColumn {
-  readonly strategy: Strategy;
-  readonly memory: ColumnMemory;
-}
-
-/** Every strategy with every memory, strategies first: SinglePin, SingleDMA, MultiPin, … */
-export function columns(
-  strategies: readonly Strategy[],
-  memories: readonly ColumnMemory[],
-  aliases: Readonly<Record<string, readonly string[]>> = {},
-): Column[] {
-  return strategies.flatMap((strategy) =>
-    memories.map((memory) => {
-      const name = `${strategy.title}${memory.title}`;
-      return { name, strategy, memory, aliases: aliases[name] ?? [] };
-    }),
-  );
-}
+/** A benchmark that takes no options but the common ones. */
+// biome-ignore lint/complexity/noBannedTypes: it has no keys, whatever a record of any keys would allow
+export type NoOptions = {};
 
 /** What a benchmark knows when it is asked what to run. */
-export interface Situation {
+export interface Situation<O extends OptionTable = OptionTable> {
   readonly world: number;
   readonly bytes: number;
   readonly strategy: Strategy;
-  /** Independent buffers in flight; undefined: as the benchmark does by itself. */
+  /** Independent buffers in flight; undefined: the benchmark's own number. */
   readonly buffers: number | undefined;
+  /** The values of the benchmark's own options. */
+  readonly options: ValuesOf<O>;
 }
 
 export interface PlanSituation extends Pacing {
@@ -60,7 +31,7 @@ export interface PlanSituation extends Pacing {
   readonly strategy: Strategy;
 }
 
-/** One thing to time. A row's turns are run one after the other and averaged. */
+/** One thing to time. A row's turns run one after the other, and their mean is the row. */
 export interface Turn {
   readonly traffic: Traffic;
   plan(situation: PlanSituation): Plan;
@@ -70,80 +41,167 @@ export interface Turn {
   readonly pair?: readonly [from: number, to: number];
 }
 
-/** An option that only one benchmark has. What it parses to is in `Settings.own` under its key. */
-export interface OwnOption {
-  /** As commander writes it: `--grid <list>`, or `--per-rail` for a switch. */
-  readonly flags: string;
-  /** The flag in camel case: `perRail`. */
-  readonly key: string;
-  readonly summary: string;
-  /** Throws an Error whose message says what it must be. Absent for a switch. */
-  parse?(text: string): string | number | readonly string[] | readonly number[];
+/** How a benchmark was asked for: the common settings, and its own options. */
+export interface Asked<O extends OptionTable = OptionTable> {
+  readonly settings: Settings;
+  readonly options: ValuesOf<O>;
 }
 
-interface BenchmarkBase {
+interface BenchmarkBase<O extends OptionTable> {
+  /** The name of its command and of its file. */
   readonly id: string;
   readonly summary: string;
   /** `usual`: how many local ranks there are when nobody says; default 2. */
   readonly ranks: { readonly min: number; readonly usual?: number };
-  readonly needs: readonly ('messages' | 'rma' | 'immediate')[];
+  /** As `ranks.usual`, where options decide it; undefined: as usual. */
+  usualRanks?(asked: Asked<O>): number | undefined;
   readonly columns: readonly NamedColumn[];
   readonly sizes: { readonly minBytes: number; readonly maxBytes: number; readonly factor: number };
-  readonly options?: readonly OwnOption[];
+  /** Its own options, by the key under which it finds their values. */
+  readonly options?: O;
+  /** Its defaults of common options, where they differ from the table's. */
+  readonly defaults?: Partial<Settings>;
+  /** Common options that have no effect here: they are refused. */
+  readonly without?: readonly CommonKey[];
+  /** Common options that have an effect only where they are listed. */
+  readonly takes?: readonly OptIn[];
   /** Throws BAD_USAGE for settings that make no sense here, before any rank is started. */
-  check?(settings: Settings): void;
+  check?(asked: Asked<O>, ranks?: number): void;
   /** Throws for settings that this machine cannot serve, before local ranks are started on it. */
-  preflight?(settings: Settings): void;
-  /** `--buffers` means something here. */
-  readonly takesBuffers?: boolean;
+  preflight?(asked: Asked<O>): void;
 }
 
+const optIn = ['buffers'] as const satisfies readonly CommonKey[];
+export type OptIn = (typeof optIn)[number];
+
 /** A benchmark made of plans: the runner verifies, calibrates and times them. */
-export interface PlanBenchmark extends BenchmarkBase {
+export interface PlanBenchmark<O extends OptionTable = OptionTable> extends BenchmarkBase<O> {
   readonly columns: readonly Column[];
   /** Whose time a sample is: the initiator's, or the slowest rank's. */
   readonly clock: 'initiator' | 'slowest';
   /** An iteration is there and back: half of it is given beside it. */
   readonly roundTrip?: boolean;
-  readonly pattern: 'pingPong' | 'oneToEach' | 'allToAll';
+  /** Recorded in the run file. Figures in the style of nccl-tests count a block per rank for `allToAll`. */
+  readonly pattern: string;
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
-  turns(situation: Situation): readonly Turn[];
+  turns(situation: Situation<O>): readonly Turn[];
 }
 
 /** What a benchmark with a procedure of its own is given. Every rank calls it; rank 0's listener hears of rows. */
-export interface Procedure {
+export interface Procedure<O extends OptionTable = OptionTable> extends Asked<O> {
   readonly world: World;
-  readonly settings: Settings;
   readonly listener: Listener;
+  /** The interface that the user named for sockets. */
+  readonly iface?: string | undefined;
+  /** Writes a line of this rank's log, as it happens. */
+  say(text: string): void;
+}
+
+/** Traffic, and how it is spread over channels. */
+export interface Drawn {
+  readonly traffic: Traffic;
+  readonly strategy: Strategy;
+}
+
+/** How a launcher ended. */
+export interface LauncherEnd {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** Some rank said why it failed, or that it would end with a code of its own. */
+  readonly explained: boolean;
+}
+
+export interface RankLauncher {
+  /** The program that starts the ranks. */
+  readonly command: string;
+  /** Why it is used. */
+  readonly reason: string;
+  start(job: {
+    readonly ranks: number;
+    readonly pin: 'auto' | 'none';
+    readonly command: string;
+    readonly args: readonly string[];
+  }): Promise<LauncherEnd>;
+}
+
+/** A benchmark that is ready to measure. Closing it closes what it opened. */
+export interface OpenBenchmark extends AsyncDisposable {
+  /** What it runs on, for the head of the run file. */
+  readonly session?: Session | undefined;
+  /** What the run file records beside the settings. */
+  readonly record: Readonly<Record<string, unknown>>;
+  run(): Promise<void>;
 }
 
 /** A benchmark whose rows do not come from one plan after the other. It verifies what it measures, too. */
-export type OwnBenchmark = BenchmarkBase &
+export type OwnBenchmark<O extends OptionTable = OptionTable> = BenchmarkBase<O> &
   (
     | {
         readonly fabric: true;
         /** It wants to be told of rails that do not carry, instead of being refused. */
         readonly reportsGaps?: boolean;
         /** Whether buffers in GPU memory are of use to it. */
-        deviceMemory?(settings: Settings): boolean;
-        run(procedure: Procedure & { session: Session }): Promise<void>;
+        deviceMemory?(asked: Asked<O>): boolean;
+        run(procedure: Procedure<O> & { session: Session }): Promise<void>;
       }
-    | { readonly fabric: false; run(procedure: Procedure): Promise<void> }
+    | { readonly fabric: false; run(procedure: Procedure<O>): Promise<void> }
+    | {
+        /** It opens its fabric by itself, among other things. */
+        readonly fabric: 'own';
+        open(procedure: Procedure<O>): Promise<OpenBenchmark>;
+        /** Every rank keeps a log, which is shown. */
+        readonly everyoneSpeaks?: boolean;
+        /** What `--explain` draws. */
+        traffic?(asked: Asked<O>, world: number): Drawn;
+        /** A way of its own to start the ranks of this machine; undefined: as other benchmarks. */
+        launcher?(asked: Asked<O>): RankLauncher | undefined;
+      }
   );
 
-export type Benchmark = PlanBenchmark | OwnBenchmark;
+export type Benchmark<O extends OptionTable = OptionTable> = PlanBenchmark<O> | OwnBenchmark<O>;
 
 export const isPlanned = (benchmark: Benchmark): benchmark is PlanBenchmark => 'turns' in benchmark;
 
 /** Whether it can only run over libfabric. */
 export const usesFabric = (benchmark: Benchmark): boolean =>
-  isPlanned(benchmark) || benchmark.fabric;
+  isPlanned(benchmark) || benchmark.fabric === true;
+
+/** The common options that a benchmark takes. */
+export const commonKeysOf = ({ without = [], takes = [] }: Benchmark): CommonKey[] =>
+  (Object.keys(commonOptions) as CommonKey[]).filter(
+    (key) =>
+      !without.includes(key) && (!optIn.some((one) => one === key) || takes.includes(key as OptIn)),
+  );
+
+/** Everything a benchmark takes, by key: its own options first. */
+export function optionsOf(benchmark: Benchmark): OptionTable {
+  const common = commonKeysOf(benchmark).map((key) => [key, commonOptions[key]]);
+  return { ...benchmark.options, ...Object.fromEntries(common) };
+}
 
 /** Checks a benchmark's definition once, where it is written. */
-export function defineBenchmark<B extends Benchmark>(benchmark: B): B {
-  const { minBytes, maxBytes, factor } = benchmark.sizes;
-  if (!/^[a-z][a-z0-9-]*$/.test(benchmark.id)) throw new TypeError(`bad id: ${benchmark.id}`);
-  if (minBytes > maxBytes || factor < 2) throw new TypeError(`${benchmark.id}: bad sizes`);
+export function defineBenchmark<const O extends OptionTable = NoOptions>(
+  benchmark: PlanBenchmark<O>,
+): PlanBenchmark<O>;
+export function defineBenchmark<const O extends OptionTable = NoOptions>(
+  benchmark: OwnBenchmark<O>,
+): OwnBenchmark<O>;
+export function defineBenchmark(benchmark: Benchmark): Benchmark {
+  const { id, sizes, options = {} } = benchmark;
+  if (!/^[a-z][a-z0-9-]*$/.test(id)) throw new TypeError(`bad id: ${id}`);
+  if (sizes.minBytes > sizes.maxBytes || !(sizes.factor > 1)) {
+    throw new TypeError(`${id}: bad sizes`);
+  }
+  for (const [key, own] of Object.entries(options)) {
+    const taken = Object.entries(commonOptions).find(
+      ([common, { flags }]) => common === key || sharesFlag(flags, own.flags),
+    );
+    if (taken) throw new TypeError(`${id}: ${flagOf(own)} is a common option already`);
+  }
   return benchmark;
 }
+
+const wordsOf = (flags: string): string[] => flags.match(/--?[a-zA-Z0-9-]+/g) ?? [];
+const sharesFlag = (one: string, other: string): boolean =>
+  wordsOf(one).some((word) => wordsOf(other).includes(word));

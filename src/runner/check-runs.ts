@@ -1,49 +1,46 @@
 import type { Expectation } from '../analysis/verdict/expectations.js';
 import { WeftError } from '../errors.js';
 import type { Run } from '../results/schema.js';
-import type { FabricSettings } from '../session/fabric-settings.js';
-import type { Benchmark } from './benchmark.js';
-import { columnsOf, defaultSettings, type Settings } from './settings.js';
-import type { SuiteEntry } from './suite.js';
+import { type Benchmark, optionsOf } from './benchmark.js';
+import { columnsOf } from './columns.js';
+import { type Given, type Job, jobOf } from './job.js';
 
 export interface CheckScope {
   /** Ends within seconds on a few hosts. */
   readonly quick: boolean;
   benchmarkById(id: string): Benchmark;
-  readonly fabric: FabricSettings;
+  /** What the user said of the fabric. */
+  readonly fabric: Given;
 }
 
 const [K, M] = [2 ** 10, 2 ** 20];
 const budgetMs = { quick: 150, full: 500 };
 
-const entryOf = (id: string, scope: CheckScope, own: Partial<Settings>): SuiteEntry => {
-  const { quick, fabric } = scope;
-  const benchmark = scope.benchmarkById(id);
-  const { minBytes, maxBytes, factor: stepFactor } = benchmark.sizes;
-  const budget = { budgetMs: quick ? budgetMs.quick : budgetMs.full };
-  const sizes = { minBytes, maxBytes, stepFactor };
-  return { benchmark, settings: { ...defaultSettings, ...sizes, ...budget, ...own, ...fabric } };
-};
+const jobFor = (id: string, { quick, fabric, benchmarkById }: CheckScope, own: Given): Job =>
+  jobOf(benchmarkById(id), {
+    budgetMs: quick ? budgetMs.quick : budgetMs.full,
+    ...own,
+    ...fabric,
+  });
 
 /** Where nobody says what to expect: every pair, then what each strategy reaches. */
-export function runsForAnyMachine(scope: CheckScope): SuiteEntry[] {
+export function runsForAnyMachine(scope: CheckScope): Job[] {
   const write = scope.quick
     ? { minBytes: M, maxBytes: M }
     : { minBytes: 256 * K, maxBytes: 64 * M, stepFactor: 4 };
   const all2all = scope.quick
     ? []
-    : [entryOf('all2all', scope, { minBytes: 4 * M, maxBytes: 4 * M })];
-  return [pairsEntry(scope), entryOf('write', scope, write), ...all2all];
+    : [jobFor('all2all', scope, { minBytes: 4 * M, maxBytes: 4 * M })];
+  return [pairsJob(scope), jobFor('write', scope, write), ...all2all];
 }
 
-export const pairsEntry = (scope: CheckScope): SuiteEntry =>
-  entryOf('pairs', scope, { own: { perRail: true } });
+const pairsJob = (scope: CheckScope): Job => jobFor('pairs', scope, { perRail: true });
 
 /** What the expectations speak of, a run for each benchmark and size; and every pair. */
 export function runsForExpectations(
   expectations: readonly Expectation[],
   scope: CheckScope,
-): SuiteEntry[] {
+): Job[] {
   const groups = new Map<string, Expectation[]>();
   for (const expectation of expectations) {
     const key = `${expectation.benchmark} ${expectation.bytes ?? ''}`;
@@ -54,33 +51,34 @@ export function runsForExpectations(
     const columns = [...new Set(group.map((one) => one.column))];
     columnsOf(scope.benchmarkById(id), columns);
     const sizes = bytes === undefined ? {} : { minBytes: bytes, maxBytes: bytes };
-    return entryOf(id, scope, { columns, ...sizes });
+    return jobFor(id, scope, { columns, ...sizes });
   });
-  return runs.some((run) => run.benchmark.id === 'pairs') ? runs : [pairsEntry(scope), ...runs];
+  return runs.some((run) => run.benchmark.id === 'pairs') ? runs : [pairsJob(scope), ...runs];
 }
 
-const keptFromBaseline = [
-  ...['provider', 'nics', 'channels', 'lineRateGbps', 'gpus', 'chunkBytes', 'window'],
-  ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'iterations', 'warmup', 'budgetMs'],
-  ...['columns', 'buffers', 'repeats', 'own'],
-];
+/** Of no use to a second measurement: how long to wait and where to run is today's affair. */
+const notFromBaseline = new Set(['timeoutMs', 'pin', 'check']);
 
 /** What a baseline measured, in the same way; what the command line says of the fabric comes first. */
-export function runsForBaseline(baseline: Run, scope: CheckScope): SuiteEntry[] {
-  const { settings, benchmark } = baseline;
-  const kept = Object.fromEntries(
-    keptFromBaseline.flatMap((key) => (settings[key] == null ? [] : [[key, settings[key]]])),
-  ) as Partial<Settings>;
+export function runsForBaseline(baseline: Run, scope: CheckScope): Job[] {
+  const { settings, benchmark: id } = baseline;
   // Pairs choose their size by the time it takes: the same size again is comparable.
   const bytes = baseline.rows.find((row) => row.kind === 'pair' && row.column !== 'Latency')?.bytes;
   const size = bytes == null ? {} : { minBytes: bytes, maxBytes: bytes };
   try {
-    return [entryOf(benchmark, scope, { ...kept, ...size })];
+    const recorded: Given = { ...settings, ...(settings.own as Given | undefined) };
+    const kept = Object.keys(optionsOf(scope.benchmarkById(id)))
+      .filter((key) => recorded[key] != null && !notFromBaseline.has(key))
+      .map((key) => [key, recorded[key]]);
+    return [jobFor(id, scope, { ...Object.fromEntries(kept), ...size })];
   } catch (cause) {
     throw new WeftError(
       'BAD_FILE',
-      `${baseline.id} is a run of ${benchmark}, which is no benchmark here`,
-      { hint: 'Use a baseline that this Weft can measure again.', cause },
+      `${baseline.id} is a run of ${id}, which Weft cannot run here`,
+      {
+        hint: 'Use a baseline of a benchmark that `weft list` names.',
+        cause,
+      },
     );
   }
 }

@@ -2,7 +2,8 @@ import type { DeviceEngine } from '../engine/device-engine.js';
 import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
 import type { Session } from '../session/session.js';
-import type { Column, PlanBenchmark } from './benchmark.js';
+import type { Column } from './columns.js';
+import type { PlanJob } from './job.js';
 import {
   type GpuRoom,
   gatherAvailable,
@@ -11,7 +12,7 @@ import {
   type Need,
   needsOf,
 } from './memory-plan.js';
-import { type Settings, sizesOf } from './settings.js';
+import { sizesOf } from './sizes.js';
 
 /** One row to be. */
 export interface Cell {
@@ -36,19 +37,17 @@ const usesHost = (column: Column, session: Session): boolean =>
 
 /** Smallest sizes first, and the columns of a size in their order. */
 export async function fitCells(
-  benchmark: PlanBenchmark,
+  job: PlanJob,
   columns: readonly Column[],
   session: Session,
-  settings: Settings,
 ): Promise<Fitting> {
   const { world } = session;
   const available = await gatherAvailable(world);
   const rooms = await gatherRooms(session);
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
-  for (const bytes of sizesOf(settings)) {
-    const needs = (which: readonly Column[]) =>
-      needsOf(benchmark, which, world.size, bytes, settings.buffers);
+  for (const bytes of sizesOf(job.settings)) {
+    const needs = (which: readonly Column[]) => needsOf(job, which, world.size, bytes);
     const host = columns.filter((column) => usesHost(column, session));
     const hostReason = misfit(world, needs(host), available);
     const device = columns.filter(({ memory }) => memory.id === 'device');
@@ -78,16 +77,14 @@ export async function gatherRooms(session: Session): Promise<GpuRoom[] | undefin
  * made, the same on every rank, or undefined.
  */
 export async function prepareEngines(
-  benchmark: PlanBenchmark,
+  job: PlanJob,
   session: Session,
-  settings: Settings,
   cells: readonly Cell[],
 ): Promise<string | undefined> {
   const { world, engine } = session;
   const most = (which: readonly Cell[]) => {
     const needs = which.map(
-      ({ column, bytes }) =>
-        needsOf(benchmark, [column], world.size, bytes, settings.buffers)[world.rank]!,
+      ({ column, bytes }) => needsOf(job, [column], world.size, bytes)[world.rank]!,
     );
     const largest = (pick: (need: Need) => number) => Math.max(64, ...needs.map(pick));
     return {

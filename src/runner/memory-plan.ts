@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { formatBytesRounded } from '../measure/units.js';
 import type { World } from '../world/world.js';
-import type { Column, PlanBenchmark } from './benchmark.js';
+import type { Column } from './columns.js';
+import { type PlanJob, turnsOf } from './job.js';
 
 /** Kept free on each host for everything that is not a buffer, per rank. */
 const overheadBytes = 192 * 2 ** 20;
@@ -14,14 +15,13 @@ export interface Need {
 
 /** The largest buffers any column and turn needs, for every rank. */
 export function needsOf(
-  benchmark: PlanBenchmark,
+  job: PlanJob,
   columns: readonly Column[],
   world: number,
   bytes: number,
-  buffers: number | undefined,
 ): Need[] {
   const traffics = columns.flatMap(({ strategy }) =>
-    benchmark.turns({ world, bytes, strategy, buffers }).map((turn) => turn.traffic),
+    turnsOf(job, world, bytes, strategy).map((turn) => turn.traffic),
   );
   return Array.from({ length: world }, (_, rank) => ({
     sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),

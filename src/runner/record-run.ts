@@ -10,11 +10,13 @@ import {
   type RunHeader,
   runSchemaName,
 } from '../results/schema.js';
-import { openSession, pacingFor, type Session, type SessionOptions } from '../session/session.js';
+import type { Session } from '../session/session.js';
+import type { Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
-import { type Benchmark, isPlanned, type Procedure, usesFabric } from './benchmark.js';
-import { type Listener, runBenchmark } from './runner.js';
-import { columnsOf, type Settings } from './settings.js';
+import { type Benchmark, commonKeysOf, type OpenBenchmark } from './benchmark.js';
+import type { Job } from './job.js';
+import { openBenchmark } from './open-benchmark.js';
+import type { Listener } from './runner.js';
 
 /** A finished run on rank 0, and where it is kept. */
 export interface Recorded {
@@ -25,12 +27,14 @@ export interface Recorded {
 }
 
 export interface RecordOptions {
-  readonly benchmark: Benchmark;
+  readonly job: Job;
   readonly world: World;
-  readonly settings: Settings;
   /** Default: a new file in the results folder. */
-  readonly out?: string;
+  readonly out?: string | undefined;
   readonly listener: Listener;
+  readonly iface?: string | undefined;
+  /** Hears this rank's log; default: nobody does. */
+  say?(text: string): void;
 }
 
 /**
@@ -38,46 +42,51 @@ export interface RecordOptions {
  * is told to all ranks, marked in the file, and handed back with the rows there were.
  */
 export async function recordRun(options: RecordOptions): Promise<Recorded | undefined> {
-  const { benchmark, world, settings, listener, out } = options;
-  refuseSmallWorld(benchmark, world);
-  const open = async () =>
-    usesFabric(benchmark)
-      ? await openSession(world, settings, sessionOptions(benchmark, settings))
-      : undefined;
-  let session = await open();
-  // A session of its own for each repeat: what connections differ by belongs to the spread.
-  const repeatedly = async (heard: Heard) => {
-    for (let repeat = 0; repeat < settings.repeats; repeat++) {
-      session ??= await open();
-      const recording: Listener = {
-        starting: (next) => listener.starting(next),
-        row: (one) => heard.row(settings.repeats > 1 ? { ...one, repeat } : one),
-        diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
-      };
-      await runAny({ benchmark, world, session, settings, listener: recording });
-      await session?.[Symbol.asyncDispose]();
-      session = undefined;
+  const { job, world, listener, out } = options;
+  const { repeats } = job.settings;
+  refuseSmallWorld(job.benchmark, world);
+  let heard: Heard = listener;
+  let repeat = 0;
+  const recording: Listener = {
+    starting: (next) => listener.starting(next),
+    row: (one) => heard.row(repeats > 1 ? { ...one, repeat } : one),
+    diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
+  };
+  const open = () => openBenchmark({ ...options, listener: recording });
+  let opened: OpenBenchmark | undefined = await open();
+  // Opened anew for each repeat: what connections differ by belongs to the spread.
+  const repeatedly = async () => {
+    for (; repeat < repeats; repeat++) {
+      opened ??= await open();
+      await opened.run();
+      await opened[Symbol.asyncDispose]();
+      opened = undefined;
     }
   };
   try {
-    if (world.rank !== 0) return void (await repeatedly(listener));
-    const header = headerOf({ benchmark, world, session, settings });
-    return await keepRun({ header, world, out }, (append, diagnosed) => {
-      const row = (one: Row) => {
-        append(one);
-        listener.row(one);
+    if (world.rank !== 0) return void (await repeatedly());
+    return await keepRun({ header: headerOf(job, world, opened), world, out }, (kept) => {
+      heard = {
+        row: (one) => {
+          kept.row(one);
+          listener.row(one);
+        },
+        diagnosed: kept.diagnosed,
       };
-      return repeatedly({ row, diagnosed });
+      return repeatedly();
     });
   } finally {
-    await session?.[Symbol.asyncDispose]();
+    await opened?.[Symbol.asyncDispose]();
   }
 }
 
 /** What a run leaves behind. */
-type Heard = Pick<Listener, 'row' | 'diagnosed'>;
+interface Heard {
+  row(row: Row): void;
+  diagnosed?(diagnosis: Diagnosis): void;
+}
 
-export interface Keeping {
+interface Keeping {
   readonly header: RunHeader;
   readonly world: World;
   /** Default: a new file in the results folder. */
@@ -85,24 +94,26 @@ export interface Keeping {
 }
 
 /**
- * Rank 0's side of a run: every row that `body` appends is on disk at once. What `body` throws is told to all ranks,
+ * Rank 0's side of a run: every row that `body` hands over is on disk at once. What `body` throws is told to all ranks,
  * marked in the file, and handed back with the rows there were.
  */
-export async function keepRun(
+async function keepRun(
   { header, world, out }: Keeping,
-  body: (append: Heard['row'], diagnosed: (diagnosis: Diagnosis) => void) => Promise<void>,
+  body: (kept: Required<Heard>) => Promise<void>,
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: out });
   const rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
   try {
-    const append = (row: Row) => {
-      file.append(row);
-      rows.push(row);
-    };
-    await body(append, (found) => {
-      diagnosis = found;
+    await body({
+      row: (row) => {
+        file.append(row);
+        rows.push(row);
+      },
+      diagnosed: (found) => {
+        diagnosis = found;
+      },
     });
   } catch (caught) {
     error = caught;
@@ -121,45 +132,20 @@ export async function keepRun(
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
-function sessionOptions(benchmark: Benchmark, settings: Settings): SessionOptions {
-  if (!isPlanned(benchmark)) {
-    if (!benchmark.fabric) return {};
-    return {
-      ...(benchmark.reportsGaps && { gaps: 'report' as const }),
-      deviceMemory: benchmark.deviceMemory?.(settings) ?? false,
-    };
-  }
-  const asked = columnsOf(benchmark, settings.columns);
-  return { deviceMemory: asked.some(({ memory }) => memory.id === 'device') };
-}
-
-interface RunParts extends Procedure {
-  readonly benchmark: Benchmark;
-  /** Absent where the benchmark needs no fabric. */
-  readonly session: Session | undefined;
-}
-
-async function runAny({ benchmark, session, ...procedure }: RunParts): Promise<void> {
-  const { settings, listener } = procedure;
-  if (!isPlanned(benchmark) && !benchmark.fabric) return benchmark.run(procedure);
-  if (!session) throw new TypeError(`${benchmark.id} needs a session`);
-  if (!isPlanned(benchmark)) return benchmark.run({ ...procedure, session });
-  return runBenchmark(benchmark, session, settings, listener);
-}
-
 function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   if (world.size >= benchmark.ranks.min) return;
   throw new WeftError(
     'BAD_USAGE',
     `${benchmark.id} needs ${benchmark.ranks.min} ranks, not ${world.size}`,
     {
-      hint: 'Use --ranks here, or start more under torchrun, srun or mpirun.',
+      hint: 'Use `ranks` here, or start more under torchrun, srun or mpirun.',
     },
   );
 }
 
-function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'listener'>): RunHeader {
+function headerOf({ benchmark, settings, options }: Job, world: World, opened: OpenBenchmark) {
   const startedAt = new Date();
+  const own = Object.keys(options).length > 0 ? { own: options } : {};
   return {
     schema: runSchemaName,
     id: newRunId(benchmark.id, startedAt),
@@ -171,23 +157,26 @@ function headerOf({ benchmark, world, session, settings }: Omit<RunParts, 'liste
       launcher: world.launcher,
       hostOfRank: [...world.hosts],
     },
-    fabric: fabricOf(session),
+    fabric: fabricOf(opened.session),
     settings: JSON.parse(
       JSON.stringify({
-        ...settings,
-        ...(session && pacingRecord(benchmark, session, settings)),
+        ...taken(benchmark, settings),
+        ...own,
+        ...opened.record,
         authenticated: world.authenticated,
       }),
     ),
-  };
+  } satisfies RunHeader;
 }
+
+/** The settings that had an effect. */
+const taken = (benchmark: Benchmark, settings: Settings) =>
+  Object.fromEntries(commonKeysOf(benchmark).map((key) => [key, settings[key]]));
 
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
 /** What a run file says of the fabric. */
-export function fabricOf(
-  session: Pick<Session, 'fabric' | 'links'> | undefined,
-): RunHeader['fabric'] {
+function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHeader['fabric'] {
   if (!session) return noFabric;
   const { fabric, links } = session;
   return {
@@ -198,20 +187,6 @@ export function fabricOf(
       nic: link.nic ?? null,
       lineRateGbps: link.lineRateGbps ?? null,
     })),
-  };
-}
-
-function pacingRecord(benchmark: Benchmark, session: Session, settings: Settings) {
-  const { fabric, world, leftOutNics, nicsNotByGpu } = session;
-  const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
-  const planned = isPlanned(benchmark) ? benchmark : undefined;
-  return {
-    ...(planned && { pattern: planned.pattern }),
-    chunkBytes: planned?.wholeMessages ? null : chunkBytes,
-    window,
-    windowReduced: reduced,
-    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
-    ...(nicsNotByGpu && { nicsNotByGpu }),
   };
 }
 

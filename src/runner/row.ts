@@ -6,7 +6,8 @@ import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js
 import type { Strategy } from '../plan/strategies.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
-import type { Column, PlanBenchmark, Turn } from './benchmark.js';
+import type { PlanBenchmark, Turn } from './benchmark.js';
+import type { Column } from './columns.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
 
 /** What one turn gave: each rank's samples, by rank. */

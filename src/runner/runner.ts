@@ -5,10 +5,12 @@ import type { Diagnosis } from '../results/finding.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import { pacingFor, type Session } from '../session/session.js';
-import type { Column, PlanBenchmark, Turn } from './benchmark.js';
+import type { Settings } from '../settings/table.js';
+import type { PlanBenchmark, Turn } from './benchmark.js';
+import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
+import { type PlanJob, turnsOf } from './job.js';
 import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
-import { columnsOf, type Settings } from './settings.js';
 import { type Count, calibrate } from './timing.js';
 import { type Checked, seedOfCheck, verifyTurn } from './verify.js';
 
@@ -24,9 +26,8 @@ export interface Listener {
 
 /** Runs one benchmark on every rank of a session. Only rank 0's listener hears of rows. */
 export async function runBenchmark(
-  benchmark: PlanBenchmark,
+  job: PlanJob,
   session: Session,
-  settings: Settings,
   listener: Listener,
 ): Promise<void> {
   const skip = (column: Column, reason: string, bytes?: number) => {
@@ -34,12 +35,12 @@ export async function runBenchmark(
     if (session.world.rank === 0)
       listener.row(skippedRow({ column: column.name, ...size, reason }));
   };
-  const columns = runnable(benchmark, session, settings, skip);
+  const columns = runnable(job, session, skip);
   if (columns.length === 0) return;
-  const { cells, misfits } = await fitCells(benchmark, columns, session, settings);
-  const todo = await prepareCells(benchmark, session, settings, cells, skip);
+  const { cells, misfits } = await fitCells(job, columns, session);
+  const todo = await prepareCells(job, session, cells, skip);
   const runSeed = await session.world.broadcast('seed', randomInt(2 ** 40));
-  const rows = new RowRunner(benchmark, session, settings, runSeed);
+  const rows = new RowRunner(job, session, runSeed);
   for (const [index, { bytes, column }] of todo.entries()) {
     listener.starting({ index, total: todo.length, column: column.name, bytes });
     const row = await rows.measure(column, bytes);
@@ -51,12 +52,7 @@ export async function runBenchmark(
 type Skip = (column: Column, reason: string, bytes?: number) => void;
 
 /** The columns that can run at all. */
-function runnable(
-  benchmark: PlanBenchmark,
-  session: Session,
-  settings: Settings,
-  skip: Skip,
-): Column[] {
+function runnable({ benchmark, settings }: PlanJob, session: Session, skip: Skip): Column[] {
   const { device } = session;
   const why = device !== undefined && 'unavailable' in device ? device.unavailable : undefined;
   return columnsOf(benchmark, settings.columns).filter((column) => {
@@ -68,13 +64,12 @@ function runnable(
 
 /** Makes the buffers. Where a GPU has less memory than it said, its columns are left out and the others go on. */
 async function prepareCells(
-  benchmark: PlanBenchmark,
+  job: PlanJob,
   session: Session,
-  settings: Settings,
   cells: readonly Cell[],
   skip: Skip,
 ): Promise<readonly Cell[]> {
-  const reason = await prepareEngines(benchmark, session, settings, cells);
+  const reason = await prepareEngines(job, session, cells);
   if (reason === undefined) return cells;
   const device = cells.filter(({ column }) => column.memory.id === 'device');
   for (const column of new Set(device.map((cell) => cell.column))) skip(column, reason);
@@ -83,28 +78,24 @@ async function prepareCells(
 
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
 class RowRunner {
+  readonly #job: PlanJob;
   readonly #benchmark: PlanBenchmark;
   readonly #session: Session;
   readonly #settings: Settings;
   readonly #runSeed: number;
   #checks = 0;
 
-  constructor(benchmark: PlanBenchmark, session: Session, settings: Settings, runSeed: number) {
-    this.#benchmark = benchmark;
+  constructor(job: PlanJob, session: Session, runSeed: number) {
+    this.#job = job;
+    this.#benchmark = job.benchmark;
     this.#session = session;
-    this.#settings = settings;
+    this.#settings = job.settings;
     this.#runSeed = runSeed;
   }
 
   async measure(column: Column, bytes: number): Promise<Row | undefined> {
     const { world, links, burstBytes } = this.#session;
-    const { buffers } = this.#settings;
-    const turns = this.#benchmark.turns({
-      world: world.size,
-      bytes,
-      strategy: column.strategy,
-      buffers,
-    });
+    const turns = turnsOf(this.#job, world.size, bytes, column.strategy);
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
     const engine = this.#engineOf(column);

@@ -2,53 +2,17 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
-import { parseBytes } from '../measure/units.js';
-import type { Benchmark } from './benchmark.js';
-import { columnsOf, defaultSettings, type Settings, sizesOf } from './settings.js';
+import { messageOf, type OptionTable, readValue } from '../settings/option.js';
+import { commonOptions } from '../settings/table.js';
+import { type Benchmark, optionsOf } from './benchmark.js';
+import { type Given, type Job, jobOf } from './job.js';
 
-/** One benchmark of a suite, with everything decided. */
-export interface SuiteEntry {
-  readonly benchmark: Benchmark;
-  readonly settings: Settings;
-}
+const settings = z.record(z.string(), z.unknown());
 
-const bytes = z
-  .union([z.int().positive(), z.string()])
-  .transform((value) => parseBytes(String(value)));
-
-const settingsShape = {
-  provider: z.string(),
-  gpus: z.array(z.int().nonnegative()).min(1),
-  nics: z.array(z.string()),
-  channels: z.int().positive(),
-  lineRateGbps: z.number().positive(),
-  minBytes: bytes,
-  maxBytes: bytes,
-  stepFactor: z.number().gt(1),
-  stepBytes: bytes,
-  timeoutMs: z.int().positive(),
-  pin: z.enum(['auto', 'none']),
-  iterations: z.int().positive(),
-  warmup: z.int().nonnegative(),
-  repeats: z.int().positive(),
-  budgetMs: z.number().positive(),
-  check: z.boolean(),
-  columns: z.array(z.string()),
-  buffers: z.int().positive(),
-  chunkBytes: bytes,
-  window: z.int().positive(),
-  /** A benchmark's own options, by their keys, as they would stand on the command line. */
-  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-};
-
-const entrySchema = z.strictObject({ benchmark: z.string(), ...settingsShape }).partial({
-  ...Object.fromEntries(Object.keys(settingsShape).map((key) => [key, true])),
-} as Record<keyof typeof settingsShape, true>);
-
-/** A suite file: `defaults` for all, then what to run in order. */
+/** A suite file: `defaults` for all, then what to run in order. Settings are checked against the table of options. */
 const suiteSchema = z.strictObject({
-  defaults: z.strictObject(settingsShape).omit({ options: true }).partial().optional(),
-  runs: z.array(entrySchema).min(1),
+  defaults: settings.optional(),
+  runs: z.array(z.looseObject({ benchmark: z.string(), options: settings.optional() })).min(1),
 });
 
 /** Small enough for every machine and about 40 seconds; shm for the processes of a host, tcp for the network stack. */
@@ -59,46 +23,35 @@ const defaultSuite = {
   ),
 };
 
-export function loadSuite(
+/** `find` knows benchmarks by the name or the path that stands in the file. */
+export async function loadSuite(
   file: string | undefined,
-  benchmarkById: (id: string) => Benchmark,
-): SuiteEntry[] {
-  const source = file === undefined ? defaultSuite : readYaml(file);
+  find: (name: string) => Promise<Benchmark>,
+): Promise<Job[]> {
   const name = file ?? 'the default suite';
-  const result = suiteSchema.safeParse(source);
+  const result = suiteSchema.safeParse(file === undefined ? defaultSuite : readYaml(file));
   if (!result.success) throw badSuite(name, z.prettifyError(result.error));
-  return result.data.runs.map((run) => {
-    const { benchmark: id, options, ...own } = run;
-    const { defaults } = result.data;
-    const benchmark = benchmarkById(id);
-    const { minBytes, maxBytes, factor } = benchmark.sizes;
-    const sizes = { minBytes, maxBytes, stepFactor: factor };
-    const settings: Settings = {
-      ...defaultSettings,
-      ...sizes,
-      ...defaults,
-      ...own,
-      ...(options && { own: ownSettings(benchmark, options, name) }),
-    };
-    sizesOf(settings);
-    columnsOf(benchmark, settings.columns);
-    return { benchmark, settings };
-  });
+  const { defaults = {}, runs } = result.data;
+  const common = readAll(commonOptions, defaults, name, 'defaults');
+  const jobs: Job[] = [];
+  for (const { benchmark: id, options = {}, ...own } of runs) {
+    const benchmark = await find(id);
+    const given = readAll(optionsOf(benchmark), { ...own, ...options }, name, id);
+    jobs.push(jobOf(benchmark, { ...common, ...given }));
+  }
+  return jobs;
 }
 
-function ownSettings(
-  { id, options = [] }: Benchmark,
-  given: Readonly<Record<string, string | number | boolean>>,
-  file: string,
-): Record<string, unknown> {
+/** The values of a file, by the rules of the command line. */
+function readAll(table: OptionTable, values: Given, file: string, where: string): Given {
   return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => {
-      const option = options.find((one) => one.key === key);
-      if (!option) throw badSuite(file, `${id} has no option ${key}`);
+    Object.entries(values).map(([key, value]) => {
+      const option = table[key];
+      if (!option) throw badSuite(file, `${where} has no setting ${key}`);
       try {
-        return [key, option.parse ? option.parse(String(value)) : value === true];
+        return [key, readValue(option, value)];
       } catch (cause) {
-        throw badSuite(file, `${id}'s ${key}: ${(cause as Error).message}`, cause);
+        throw badSuite(file, `${key} of ${where}: ${messageOf(cause)}`, cause);
       }
     }),
   );
@@ -108,12 +61,12 @@ function readYaml(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    throw badSuite(file, cause instanceof Error ? cause.message : String(cause), cause);
+    throw badSuite(file, messageOf(cause), cause);
   }
 }
 
 const badSuite = (file: string, why: string, cause?: unknown): WeftError =>
   new WeftError('BAD_USAGE', `${file} is not a suite: ${why}`, {
-    hint: 'A suite is YAML with `runs:`, a list of `benchmark:` and its settings; see docs/suites.md.',
+    hint: 'A suite is YAML with `runs:`, a list of `benchmark:` and its settings. See docs/suites.md.',
     cause,
   });

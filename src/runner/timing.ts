@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import type { Plan } from '../plan/plan.js';
+import type { Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
-import type { Settings } from './settings.js';
 
 /** How often to run, and how many iterations to time together. */
 export interface Count {

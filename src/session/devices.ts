@@ -1,8 +1,8 @@
 import { type DeviceAccess, findDeviceAccess } from '../fabric/device-access.js';
 import type { FabricOptions } from '../fabric/fabric.js';
 import { type Gpu, gpuAvailability, openGpu } from '../gpu/gpu.js';
+import type { FabricSettings } from '../settings/table.js';
 import type { World } from '../world/world.js';
-import type { FabricSettings } from './fabric-settings.js';
 
 /** This rank's GPU and how its memory is reached; with `unavailable`, why DMA columns are left out. */
 export type Devices =

@@ -6,10 +6,10 @@ import { WeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
 import type { Link } from '../plan/bound.js';
+import type { FabricSettings } from '../settings/table.js';
 import type { World } from '../world/world.js';
 import { chooseFabric } from './choose-fabric.js';
 import { type Devices, openDevices } from './devices.js';
-import type { FabricSettings } from './fabric-settings.js';
 import { openReaching } from './reaching-fabric.js';
 import { sabotageFromEnvironment } from './sabotage.js';
 

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/benchmarks/all-to-all-single/backend.js';
 import { Exchange, uniformMatrix } from '../../src/benchmarks/all-to-all-single/exchange.js';
 import { namedInterfaces } from '../../src/benchmarks/all-to-all-single/interfaces.js';
-import { lines, timestamp } from '../../src/benchmarks/all-to-all-single/log.js';
+import { lines } from '../../src/benchmarks/all-to-all-single/log.js';
 import { mpiOf, refuseLargeCounts } from '../../src/benchmarks/all-to-all-single/mpi.js';
+import { timestamp } from '../../src/cli/timestamp.js';
 
 test('the log speaks as the script does', () => {
   const exchange = new Exchange(uniformMatrix(2, 4 * 2 ** 20), 'float32');

@@ -1,6 +1,4 @@
-import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { addFabricOptions, readFabricOptions } from '../../src/cli/fabric-options.js';
 import { fileJson } from '../../src/cli/info.js';
 import { gpuLines, gpusJson, mapText } from '../../src/cli/info-topology.js';
 import { parseHwloc } from '../../src/topology/hwloc.js';
@@ -58,23 +56,5 @@ describe('info', () => {
       /EFA rates are the ones published for p5\.48xlarge\.$/,
     );
     expect(mapText(mapOf(laptop), { width: 80, unicode: false })).not.toContain('GPU PCI');
-  });
-});
-
-describe('--gpu', () => {
-  const settingsOf = (...args: string[]) => {
-    const command = addFabricOptions(new Command('write')).exitOverride();
-    command.configureOutput({ writeErr: () => {} });
-    command.parse(args, { from: 'user' });
-    return readFabricOptions(command.opts());
-  };
-
-  test('is a list of numbers', () => {
-    expect(settingsOf('--gpu', '3, 0').gpus).toEqual([3, 0]);
-    expect(settingsOf()).not.toHaveProperty('gpus');
-  });
-
-  test.each(['', '0,', 'all', '-1', '1.5'])('%j is refused', (text) => {
-    expect(() => settingsOf('--gpu', text)).toThrow(/numbers with commas/);
   });
 });

@@ -1,47 +1,73 @@
 import { WeftError } from '../../errors.js';
 import type { Link } from '../../plan/bound.js';
-import { newRunId } from '../../results/run-name.js';
-import { type Row, type RunHeader, runSchemaName } from '../../results/schema.js';
+import { multi } from '../../plan/strategies.js';
+import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { gatherAvailable, misfit } from '../../runner/memory-plan.js';
-import { fabricOf, keepRun, type Recorded } from '../../runner/record-run.js';
-import type { FabricSettings } from '../../session/fabric-settings.js';
+import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
-import { type BackendId, Unavailable } from './backend.js';
+import { type BackendId, backendIds, Unavailable } from './backend.js';
 import { Contents } from './contents.js';
 import type { Exchange } from './exchange.js';
+import { readMatrix } from './imbalance.js';
 import { namedInterfaces } from './interfaces.js';
-import { lines, type Say } from './log.js';
+import { lines } from './log.js';
+import { mpiLauncher } from './mpirun.js';
 import { requireGpu } from './nccl.js';
 import { type Opened, openBackends } from './open-backends.js';
-import { agreeOnExchange, checkWorld, chooseBackends, type ExchangeRequest } from './request.js';
+import {
+  agreeOnExchange,
+  checkRequest,
+  checkWorld,
+  chooseBackends,
+  defaultBytes,
+  exchangeOf,
+  options,
+  requestOf,
+} from './request.js';
 import { boundOfExchange, type RankPart, rowOfExchange, rowOfMissing } from './row.js';
 import { runExchanges } from './run.js';
 
-export const allToAllSingleId = 'all-to-all-single';
+/** As torch.distributed's all_to_all_single, by several libraries in one job. */
+export const allToAllSingle = defineBenchmark({
+  id: 'all-to-all-single',
+  summary: 'Run one uniform exchange with logs and verification, also with other libraries.',
+  ranks: { min: 1, usual: 2 },
+  columns: backendIds.map((name) => ({ name })),
+  sizes: { minBytes: 4 * 2 ** 20, maxBytes: 4 * 2 ** 20, factor: 2 },
+  options,
+  defaults: { iterations: 1 },
+  // One message size, every exchange verified, and as many exchanges as are asked for.
+  without: [
+    ...(['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'budgetMs'] as const),
+    ...(['warmup', 'repeats', 'check', 'columns'] as const),
+  ],
+  fabric: 'own',
+  everyoneSpeaks: true,
+  // A matrix knows how many ranks it is for.
+  usualRanks: ({ options: { matrix, dtype } }) =>
+    matrix === undefined ? undefined : readMatrix(matrix, dtype).length,
+  check: (asked, ranks) => {
+    checkRequest(requestOf(asked));
+    if (ranks !== undefined) checkWorld(ranks, asked.options.backends);
+  },
+  traffic: (asked, world) => ({
+    traffic: exchangeOf(requestOf(asked), world).traffic(),
+    strategy: multi,
+  }),
+  launcher: ({ options: { backends } }) => (backends?.includes('mpi') ? mpiLauncher() : undefined),
+  open: openExchange,
+});
 
-export interface AllToAllSingleOptions {
-  readonly world: World;
-  readonly request: ExchangeRequest;
-  readonly settings: FabricSettings;
-  readonly iface?: string | undefined;
-  /** Default: a new file in the results folder. */
-  readonly out?: string | undefined;
-  /** Hears this rank's log, without time and date. */
-  readonly say: Say;
-}
-
-/** Runs the exchange with every backend on every rank; rank 0 gets the run and where it is kept. */
-export async function allToAllSingle(
-  options: AllToAllSingleOptions,
-): Promise<Recorded | undefined> {
-  const { world, request, settings, iface, say } = options;
+async function openExchange(procedure: Procedure<typeof options>): Promise<OpenBenchmark> {
+  const { world, settings, iface, say } = procedure;
+  const request = requestOf(procedure);
   checkWorld(world.size, request.backends);
   const exchange = await agreeOnExchange(request, world);
   await refuseTooLarge(world, exchange);
   const ids = await chooseBackends(request.backends, world);
   say(lines.device(world.rank, cudaDevice(ids, world, settings)));
   const interfaces = namedInterfaces(process.env, iface);
-  await using opened = await openBackends({
+  const opened = await openBackends({
     world,
     exchange,
     ids,
@@ -51,33 +77,30 @@ export async function allToAllSingle(
   });
   say(lines.processGroup(world.rank, world.size));
   say(lines.payload(world.rank, exchange));
-  const run = (append: (row: Row) => void) => measure(options, exchange, opened, append);
-  if (world.rank !== 0) {
-    await run(() => {});
-    return undefined;
-  }
-  const header = headerOf(options, exchange, ids, opened);
-  // Awaited here: the backends must stay open until then.
-  return await keepRun({ header, world, out: options.out }, run);
+  return {
+    session: opened.fabric?.session,
+    record: recordOf(procedure, exchange, ids, opened),
+    run: () => measure(procedure, exchange, opened),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
 }
 
 /** Every rank runs; rank 0 makes the rows. */
 async function measure(
-  { world, request, settings, say }: AllToAllSingleOptions,
+  { world, settings, listener, say }: Procedure<typeof options>,
   exchange: Exchange,
   { backends, missing, tensors, fabric }: Opened,
-  append: (row: Row) => void,
 ): Promise<void> {
-  if (world.rank === 0) for (const one of missing) append(rowOfMissing(one));
+  if (world.rank === 0) for (const one of missing) listener.row(rowOfMissing(one));
   if (backends.length === 0) return;
   const contents = new Contents(exchange, world.rank, tensors);
-  const { iterations } = request;
+  const { iterations = 1 } = settings;
   const mine = await runExchanges({ world, exchange, backends, contents, iterations, say });
   const memory = fabric?.session.engine.memory ?? 'host';
   for (const { id } of backends) {
     const parts = await world.gather<RankPart>('samples', mine.get(id)!);
     if (!parts) continue;
-    append(
+    listener.row(
       rowOfExchange({
         id,
         exchange,
@@ -91,7 +114,7 @@ async function measure(
   }
 }
 
-/** Without a fabric `--line-rate` alone says what the links allow. */
+/** Without a fabric the line rate alone says what the links allow. */
 const linksOf = (links: readonly Link[] | undefined, { lineRateGbps }: FabricSettings) =>
   links ?? (lineRateGbps === undefined ? [] : [{ lineRateGbps }]);
 
@@ -118,43 +141,32 @@ async function refuseTooLarge(world: World, exchange: Exchange): Promise<void> {
   const reason = misfit(world, needs, await gatherAvailable(world));
   if (reason === undefined) return;
   throw new WeftError('MEMORY_LIMIT', `the tensors do not fit: ${reason}`, {
-    hint: 'Use a smaller --msg-bytes or fewer ranks.',
+    hint: 'Use a smaller `msgBytes` or fewer ranks.',
   });
 }
 
-function headerOf(
-  { world, request, settings }: AllToAllSingleOptions,
+/** What was asked for, what it was done with, and what the links allow. */
+function recordOf(
+  { world, settings, options: { matrix: _path, ...asked } }: Procedure<typeof options>,
   exchange: Exchange,
   ids: readonly BackendId[],
   { backends, fabric }: Opened,
-): RunHeader {
-  const startedAt = new Date();
+) {
   const links = linksOf(fabric?.session.links, settings);
   const everyRank = Array.from({ length: world.size }, (_, rank) => rank);
-  const { matrix: _path, ...asked } = request;
   return {
-    schema: runSchemaName,
-    id: newRunId(allToAllSingleId, startedAt),
-    benchmark: allToAllSingleId,
-    startedAt: startedAt.toISOString(),
-    world: { ranks: world.size, hosts: [...new Set(world.hosts)], launcher: world.launcher },
-    fabric: fabricOf(fabric?.session),
-    settings: JSON.parse(
-      JSON.stringify({
-        ...settings,
-        ...asked,
-        backends: ids,
-        versions: Object.fromEntries(backends.map(({ id, version }) => [id, version])),
-        ...(exchange.uniform
-          ? { pattern: 'allToAll' }
-          : {
-              matrix: exchange.matrix,
-              sendBytes: everyRank.map((rank) => exchange.sourceBytes(rank)),
-              receiveBytes: everyRank.map((rank) => exchange.targetBytes(rank)),
-            }),
-        boundNanoseconds: boundOfExchange(exchange, links, world.hosts) ?? null,
-        authenticated: world.authenticated,
-      }),
-    ),
+    ...asked,
+    own: undefined,
+    msgBytes: asked.msgBytes ?? defaultBytes,
+    backends: ids,
+    versions: Object.fromEntries(backends.map(({ id, version }) => [id, version])),
+    ...(exchange.uniform
+      ? { pattern: 'allToAll' }
+      : {
+          matrix: exchange.matrix,
+          sendBytes: everyRank.map((rank) => exchange.sourceBytes(rank)),
+          receiveBytes: everyRank.map((rank) => exchange.targetBytes(rank)),
+        }),
+    boundNanoseconds: boundOfExchange(exchange, links, world.hosts) ?? null,
   };
 }

@@ -119,7 +119,7 @@ export const uniformMatrix = (world: number, bytes: number): ByteMatrix =>
 export function checkMessage(bytes: number, dtype: Dtype): void {
   const size = elementBytesOf(dtype);
   if (bytes === 0) {
-    throw new WeftError('BAD_USAGE', '--msg-bytes 0: there is nothing to exchange', {
+    throw new WeftError('BAD_USAGE', '`msgBytes` is 0: there is nothing to exchange', {
       hint: `Use at least ${size}, the size of one ${dtype}.`,
     });
   }
@@ -128,7 +128,7 @@ export function checkMessage(bytes: number, dtype: Dtype): void {
   const near = [below, below + size].filter((one) => one > 0).map(formatBytes);
   throw new WeftError(
     'BAD_USAGE',
-    `--msg-bytes ${formatBytes(bytes)} is not a whole number of ${dtype} elements of ${size} bytes`,
+    `\`msgBytes\` ${formatBytes(bytes)} is not a whole number of ${dtype} elements of ${size} bytes`,
     { hint: `Use ${near.join(' or ')}.` },
   );
 }

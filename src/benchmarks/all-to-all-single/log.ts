@@ -1,17 +1,5 @@
 import type { Exchange } from './exchange.js';
 
-/** Writes one line of one rank, as it happens. */
-export type Say = (text: string) => void;
-
-const two = (value: number): string => String(value).padStart(2, '0');
-
-/** `2026-11-07 09:30:12.045`, local time. */
-export function timestamp(at: Date): string {
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
-  return `${day} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`;
-}
-
 const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(2);
 
 /** The lines of the PyTorch script, in its words. */

@@ -2,13 +2,14 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LauncherEnd, RankLauncher } from '../../runner/benchmark.js';
 import { randomToken } from '../../world/index.js';
 import { parseReports } from '../../world/launch/rank-process.js';
 import { type MpiName, mpiTitle } from './mpi.js';
 import { hasShim } from './shims.js';
 
 /** A launcher of an MPI that can run here. */
-export interface MpiLauncher {
+interface MpiLauncher {
   readonly mpi: MpiName;
   readonly command: string;
 }
@@ -20,7 +21,7 @@ const candidates: readonly (MpiLauncher & { readonly says: RegExp })[] = [
 ];
 
 /** The first MPI that is installed and has its shim; undefined where there is none. */
-export function findMpi(): MpiLauncher | undefined {
+function findMpi(): MpiLauncher | undefined {
   return candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
 }
 
@@ -39,12 +40,7 @@ function versionOf(command: string): string {
   }
 }
 
-export interface MpiStart {
-  readonly ranks: number;
-  readonly pin: 'auto' | 'none';
-  readonly command: string;
-  readonly args: readonly string[];
-}
+type MpiStart = Parameters<RankLauncher['start']>[0];
 
 /** More ranks than cores are allowed, as with local ranks; so is root, whom we do not judge. */
 function launcherArgs({ mpi }: MpiLauncher, { ranks, pin }: MpiStart): string[] {
@@ -57,8 +53,17 @@ function launcherArgs({ mpi }: MpiLauncher, { ranks, pin }: MpiStart): string[] 
   return [...asRoot, '--oversubscribe', '--quiet', ...bind, '-n', String(ranks)];
 }
 
-export const describeStart = ({ mpi, command }: MpiLauncher, { ranks }: MpiStart): string =>
-  `mpi is in the list: ${ranks} ranks are started by ${mpiTitle[mpi]}’s ${command}`;
+/** MPI's ranks must be started by its own launcher; undefined where no MPI is installed. */
+export function mpiLauncher(): RankLauncher | undefined {
+  const found = findMpi();
+  return (
+    found && {
+      command: found.command,
+      reason: `the mpi backend needs ${mpiTitle[found.mpi]}'s launcher`,
+      start: (start) => startByMpi(found, start),
+    }
+  );
+}
 
 /** The kernel ends mpirun, and with it the job, when this process is killed; without setpriv the job runs to its end. */
 function untilWeDie(): string[] {
@@ -66,16 +71,8 @@ function untilWeDie(): string[] {
   return there ? ['setpriv', '--pdeathsig', 'TERM'] : [];
 }
 
-/** How a launcher ended, and what the ranks said of themselves. */
-export interface MpiEnd {
-  readonly code: number | undefined;
-  readonly signal: NodeJS.Signals | undefined;
-  /** Some rank said why it failed, or that it would end with a code of its own. */
-  readonly explained: boolean;
-}
-
 /** Starts the whole job by MPI's launcher and waits for it. */
-export async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<MpiEnd> {
+async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<LauncherEnd> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-job-'));
   const reports = join(folder, 'reports');
   writeFileSync(reports, '');
@@ -91,7 +88,7 @@ function launchAndWait(
   launcher: MpiLauncher,
   start: MpiStart,
   reports: string,
-): Promise<Omit<MpiEnd, 'explained'>> {
+): Promise<Omit<LauncherEnd, 'explained'>> {
   const words = [launcher.command, ...launcherArgs(launcher, start), start.command, ...start.args];
   const [command = '', ...args] = [...untilWeDie(), ...words];
   const child = spawn(command, args, {

@@ -1,6 +1,6 @@
 import { isWeftError } from '../../errors.js';
 import { HostBuffer } from '../../memory/buffer.js';
-import type { FabricSettings } from '../../session/fabric-settings.js';
+import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
 import { type Backend, type BackendId, type BackendJob, Unavailable } from './backend.js';
 import type { Tensors } from './contents.js';

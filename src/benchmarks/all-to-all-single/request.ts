@@ -1,10 +1,55 @@
 import { WeftError } from '../../errors.js';
+import type { Asked } from '../../runner/benchmark.js';
+import { choice, option, size, text, type ValueKind } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
 import { type BackendId, backendIds, Unavailable } from './backend.js';
-import type { Dtype } from './dtype.js';
+import { type Dtype, dtypes } from './dtype.js';
 import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchange.js';
-import { checkMatrixWorld, readMatrix, zipfMatrix } from './imbalance.js';
+import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
 import { requireNccl } from './nccl.js';
+
+export const defaultBytes = 4 * 2 ** 20;
+
+const backendList: ValueKind<readonly BackendId[]> = {
+  parse: (value) => {
+    const names = value.split(',').map((name) => name.trim().toLowerCase());
+    const known = names.filter((name): name is BackendId => backendIds.some((id) => id === name));
+    if (known.length === names.length) return [...new Set(known)];
+    throw new Error(`It must be ${backendIds.join(', ')}, or several separated by commas.`);
+  },
+  inFile: 'list of backends',
+};
+
+export const options = {
+  msgBytes: option({
+    flags: '--msg-bytes <size>',
+    help: 'bytes from every rank to every rank',
+    kind: size,
+    defaultText: '4M',
+  }),
+  dtype: option({
+    flags: '--dtype <type>',
+    help: dtypes.join(', '),
+    kind: choice(dtypes),
+    default: 'float32',
+  }),
+  backends: option({
+    flags: '--backend <list>',
+    help: `any of ${backendIds.join(',')}`,
+    kind: backendList,
+    defaultText: 'nccl or fabric',
+  }),
+  zipf: option({
+    flags: '--imbalance <law>',
+    help: 'zipf:S: send more to the first ranks',
+    kind: { parse: parseImbalance, format: (exponent) => `zipf:${exponent}`, inFile: '`zipf:S`' },
+  }),
+  matrix: option({
+    flags: '--matrix <file>',
+    help: 'CSV file of bytes from each rank to each rank',
+    kind: text,
+  }),
+};
 
 /** What the user asked `all-to-all-single` for. */
 export interface ExchangeRequest {
@@ -20,15 +65,15 @@ export interface ExchangeRequest {
   readonly matrix?: string;
 }
 
-export function parseBackends(text: string): BackendId[] {
-  const names = text.split(',').map((name) => name.trim().toLowerCase());
-  const unknown = names.filter((name) => !backendIds.includes(name as BackendId));
-  if (unknown.length > 0) {
-    throw new WeftError('BAD_USAGE', `there is no backend ${unknown.join(', ') || '""'}`, {
-      hint: `There are ${backendIds.join(', ')}; several with commas between them.`,
+export function requestOf(asked: Asked<typeof options>): ExchangeRequest {
+  const { msgBytes, zipf, matrix } = asked.options;
+  if (matrix !== undefined && (msgBytes ?? zipf) !== undefined) {
+    throw new WeftError('BAD_USAGE', '`matrix` already says how many bytes go where', {
+      hint: 'Leave out `msgBytes` and `zipf`, or `matrix`.',
     });
   }
-  return [...new Set(names as BackendId[])];
+  const { iterations = 1 } = asked.settings;
+  return { ...asked.options, msgBytes: msgBytes ?? defaultBytes, iterations };
 }
 
 /** What can be known to be wrong before any rank is started. */
@@ -41,24 +86,27 @@ export function checkRequest(request: ExchangeRequest): void {
 export function checkWorld(world: number, backends: readonly BackendId[] | undefined): void {
   const onlyNccl = backends?.length === 1 && backends[0] === 'nccl';
   if (world > 1 || onlyNccl) return;
-  throw new WeftError('BAD_USAGE', 'all-to-all-single needs at least 2 ranks, and this is 1', {
-    hint: 'Use --ranks 2 here, or start more under torchrun, srun or mpirun; --backend nccl runs alone, too.',
+  throw new WeftError('BAD_USAGE', 'all-to-all-single needs at least 2 ranks, not 1', {
+    hint: 'Use `ranks` 2 here, or start more under torchrun, srun or mpirun. `backends` nccl runs alone, too.',
   });
 }
 
 /** The exchange that all ranks agree on. Rank 0 alone reads the matrix. */
 export async function agreeOnExchange(request: ExchangeRequest, world: World): Promise<Exchange> {
+  const { dtype, matrix: path } = request;
+  if (path === undefined) return exchangeOf(request, world.size);
+  const mine = world.rank === 0 ? readMatrix(path, dtype) : undefined;
+  if (mine) checkMatrixWorld(mine, path, world.size);
+  return new Exchange(await world.broadcast<ByteMatrix>('matrix', mine ?? []), dtype);
+}
+
+/** The exchange as one process sees it. */
+export function exchangeOf(request: ExchangeRequest, world: number): Exchange {
   const { msgBytes, dtype, zipf, matrix: path } = request;
-  if (path !== undefined) {
-    const mine = world.rank === 0 ? readMatrix(path, dtype) : undefined;
-    if (mine) checkMatrixWorld(mine, path, world.size);
-    return new Exchange(await world.broadcast<ByteMatrix>('matrix', mine ?? []), dtype);
-  }
+  if (path !== undefined) return new Exchange(readMatrix(path, dtype), dtype);
   checkMessage(msgBytes, dtype);
   const matrix =
-    zipf === undefined
-      ? uniformMatrix(world.size, msgBytes)
-      : zipfMatrix(world.size, msgBytes, zipf, dtype);
+    zipf === undefined ? uniformMatrix(world, msgBytes) : zipfMatrix(world, msgBytes, zipf, dtype);
   return new Exchange(matrix, dtype);
 }
 

@@ -3,7 +3,7 @@ import type { World } from '../../world/world.js';
 import type { Backend, BackendId } from './backend.js';
 import type { Contents, Verified } from './contents.js';
 import type { Exchange } from './exchange.js';
-import { lines, type Say } from './log.js';
+import { lines } from './log.js';
 import type { RankPart } from './row.js';
 
 export interface RunOptions {
@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly backends: readonly Backend[];
   readonly contents: Contents;
   readonly iterations: number;
-  readonly say: Say;
+  say(text: string): void;
 }
 
 /** How many values of either end of the output are shown. */

@@ -14,10 +14,12 @@ import type { Mismatch } from '../../memory/buffer.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
-import { columnsOf, sizesOf } from '../../runner/settings.js';
+import { columnsOf } from '../../runner/columns.js';
+import { sizesOf } from '../../runner/sizes.js';
 import { countFor } from '../../runner/timing.js';
 import { onOneHost } from '../../session/choose-fabric.js';
 import { sabotageFromEnvironment } from '../../session/sabotage.js';
+import type { World } from '../../world/world.js';
 import {
   blockOption,
   chooseProducers,
@@ -35,22 +37,23 @@ const storeBytes = 16;
 const writer = 0;
 const owner = 1;
 
+const options = { grid: gridOption, block: blockOption, producer: producerOption };
+
 export const ipc = defineBenchmark({
   id: 'ipc',
   summary:
-    'A kernel of rank 0 writes into the GPU memory of rank 1 (or CPU threads into shared memory).',
+    'Write from a kernel of rank 0 into GPU memory of rank 1 (or by CPU threads into shared memory).',
   ranks: { min: 2 },
-  needs: [],
   columns: [{ name: 'Kernel' }, { name: 'CopyEngine' }],
   sizes: { minBytes: 2 ** 20, maxBytes: 2 ** 30, factor: 32 },
-  options: [gridOption, blockOption, producerOption],
+  options,
+  without: ['nics', 'channels', 'provider', 'lineRateGbps', 'chunkBytes', 'window'],
   fabric: false,
-  check: (settings) => sizesOf(settings).forEach(refuseOdd),
+  check: ({ settings }) => sizesOf(settings).forEach(refuseOdd),
   preflight: refuseMissingGpu,
   run: async (procedure) => {
-    const { world, settings } = procedure;
-    refuseHosts(procedure);
-    const producers = await chooseProducers(world, settings);
+    refuseHosts(procedure.world);
+    const producers = await chooseProducers(procedure.world, procedure);
     await new IpcRows(procedure, producers).run();
   },
 });
@@ -62,7 +65,7 @@ function refuseOdd(bytes: number): void {
   });
 }
 
-function refuseHosts({ world: { members } }: Procedure): void {
+function refuseHosts({ members }: World): void {
   if (onOneHost({ members: [members[writer]!, members[owner]!] })) return;
   throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts, and share no memory', {
     hint: 'Start two ranks on one host. Network namespaces count as hosts.',
@@ -101,10 +104,10 @@ interface Timed {
 }
 
 class IpcRows {
-  readonly #procedure: Procedure;
+  readonly #procedure: Procedure<typeof options>;
   readonly #producers: Producers;
 
-  constructor(procedure: Procedure, producers: Producers) {
+  constructor(procedure: Procedure<typeof options>, producers: Producers) {
     this.#procedure = procedure;
     this.#producers = producers;
   }
@@ -173,7 +176,7 @@ class IpcRows {
 
   #todo(sizes: readonly number[]) {
     const { settings } = this.#procedure;
-    const shapes = shapesOf(settings, usualShapes[this.#producers.kind]);
+    const shapes = shapesOf(this.#procedure.options, usualShapes[this.#producers.kind]);
     const columns = columnsOf(ipc, settings.columns).map(({ name }) => name);
     return sizes.flatMap((bytes) =>
       columns.flatMap((column) =>

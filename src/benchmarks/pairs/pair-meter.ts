@@ -6,10 +6,10 @@ import type { RankPair } from '../../plan/rounds.js';
 import { multi, onChannel, type Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { writePlan } from '../../plan/write-plan.js';
-import type { Settings } from '../../runner/settings.js';
 import { addChecked, type Checked, seedOfCheck, verifyTimed } from '../../runner/verify.js';
 import { onOneHost } from '../../session/choose-fabric.js';
 import { pacingFor, type Session } from '../../session/session.js';
+import type { Settings } from '../../settings/table.js';
 import { OwnPace } from './own-pace.js';
 import { tcpResent } from './tcp-resent.js';
 

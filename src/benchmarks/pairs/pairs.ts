@@ -4,60 +4,42 @@ import { nameOf } from '../../analysis/diagnosis/finding-name.js';
 import { gapFindings } from '../../analysis/diagnosis/gaps.js';
 import { concludeAll } from '../../analysis/diagnosis/loss.js';
 import { findSuspects, type ScanResult, type Suspect } from '../../analysis/diagnosis/suspects.js';
-import { WeftError } from '../../errors.js';
 import { type RankPair, roundsOf } from '../../plan/rounds.js';
 import type { Diagnosis, Pace } from '../../results/finding.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
-import { defaultSettings, type Settings } from '../../runner/settings.js';
 import type { Session } from '../../session/session.js';
+import { onOff } from '../../settings/option.js';
 import { type PairJob, PairMeter } from './pair-meter.js';
 import { pairRow } from './pair-row.js';
 import { mostRetests, retestSuspects } from './retest.js';
 
-const sizes = { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 };
+const options = { perRail: onOff('--per-rail', 'measure a matrix for each channel alone') };
 
 export const pairs = defineBenchmark({
   id: 'pairs',
-  summary: 'Every rank with every other, and the slow host, NIC, rail or pair named.',
+  summary: 'Measure every pair of ranks and name the slow host, NIC, rail or pair.',
   ranks: { min: 2 },
-  needs: ['messages', 'rma', 'immediate'],
   columns: [{ name: 'Bandwidth' }, { name: 'Latency' }],
-  sizes,
-  options: [{ flags: '--per-rail', key: 'perRail', summary: 'a matrix for each channel alone' }],
+  sizes: { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 },
+  options,
+  // One diagnosis of one size between the smallest and the largest, bandwidth and latency both.
+  without: ['columns', 'stepFactor', 'stepBytes', 'warmup', 'repeats'],
   fabric: true,
   reportsGaps: true,
-  check: refuseMeaningless,
   run: (procedure) => new PairScan(procedure).run(),
 });
 
-/** Options of every benchmark that a scan of pairs has no use for. */
-function refuseMeaningless(settings: Settings): void {
-  if (settings.repeats > 1) {
-    throw new WeftError('BAD_USAGE', 'pairs has one diagnosis: --repeats means nothing to it', {
-      hint: 'Start it several times.',
-    });
-  }
-  const given = [
-    settings.columns !== undefined && '--columns',
-    settings.stepFactor !== sizes.factor && '--step-factor',
-    settings.stepBytes !== undefined && '--step-bytes',
-    settings.warmup !== defaultSettings.warmup && '--warmup',
-  ].filter((flag) => flag !== false);
-  if (given.length === 0) return;
-  throw new WeftError('BAD_USAGE', `${given.join(', ')} means nothing to pairs`, {
-    hint: 'It measures one size between --min-bytes and --max-bytes, bandwidth and latency both.',
-  });
-}
+type PairsProcedure = Procedure<typeof options> & { session: Session };
 
 /** The scan, then a second look at whoever stood out. */
 class PairScan {
-  readonly #procedure: Procedure & { session: Session };
+  readonly #procedure: PairsProcedure;
   readonly #rows: Row[] = [];
   readonly #rounds: readonly RankPair[][];
   readonly #rails: number;
 
-  constructor(procedure: Procedure & { session: Session }) {
+  constructor(procedure: PairsProcedure) {
     this.#procedure = procedure;
     this.#rounds = roundsOf(procedure.world.hosts);
     this.#rails = procedure.session.fabric.channels.length;
@@ -112,8 +94,8 @@ class PairScan {
   }
 
   async #scan(meter: PairMeter): Promise<void> {
-    const { settings, listener } = this.#procedure;
-    const perRail = settings.own?.perRail === true;
+    const { options, listener } = this.#procedure;
+    const { perRail } = options;
     const all = Array.from({ length: this.#rails }, (_, rail) => rail);
     const jobs: (PairJob & { alone?: boolean })[] = this.#rounds.flatMap((round) =>
       (perRail ? all : [undefined]).flatMap((rail) => bothWays(round, rail)),

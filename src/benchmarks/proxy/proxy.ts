@@ -5,12 +5,14 @@ import { oneToEachTraffic } from '../../plan/patterns/one-to-each.js';
 import { multi, type Strategy, single } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { skippedRow } from '../../results/rows.js';
-import { defineBenchmark, type OwnOption, type Procedure } from '../../runner/benchmark.js';
+import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
+import { columnsOf } from '../../runner/columns.js';
 import { deviceOf, gatherRooms, prepareDevice } from '../../runner/fitting.js';
 import { gatherAvailable, gpuMisfit, misfit, type Need } from '../../runner/memory-plan.js';
-import { columnsOf, sizesOf } from '../../runner/settings.js';
+import { sizesOf } from '../../runner/sizes.js';
 import { seedOfCheck } from '../../runner/verify.js';
 import type { Session } from '../../session/session.js';
+import { option, wholeNumber } from '../../settings/option.js';
 import { chooseProducers, type Producers, producerOption, refuseMissingGpu } from '../producers.js';
 import { peersOf } from '../turns.js';
 import { measureGroup } from './group.js';
@@ -31,61 +33,55 @@ const proxyColumns: readonly ProxyColumn[] = [single, multi].flatMap((strategy) 
   modes.map(([mode, title]) => ({ name: `${strategy.title}${title}`, strategy, mode })),
 );
 
-const usualRequests = 8;
-const wholeNumber = (most: number) => (text: string) => {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0 && value <= most) return value;
-  throw new Error(`It must be a whole number from 1 to ${most}.`);
+const options = {
+  requests: option({
+    flags: '--requests <count>',
+    help: 'writes per iteration, over all peers',
+    kind: wholeNumber(1, 1024),
+    default: 8,
+  }),
+  producers: option({
+    flags: '--producers <count>',
+    help: 'blocks or CPU threads that request them',
+    kind: wholeNumber(1, 1024),
+    default: 1,
+  }),
+  producer: producerOption,
 };
 
-const ownOptions: readonly OwnOption[] = [
-  {
-    flags: '--requests <count>',
-    key: 'requests',
-    summary: `writes per iteration, dealt to the peers in turn (default: ${usualRequests})`,
-    parse: wholeNumber(1024),
-  },
-  {
-    flags: '--producers <count>',
-    key: 'producers',
-    summary: 'blocks, or CPU threads, that ask for them (default: 1)',
-    parse: wholeNumber(1024),
-  },
-  producerOption,
-];
+type ProxyProcedure = Procedure<typeof options> & { session: Session };
 
 export const proxy = defineBenchmark({
   id: 'proxy',
-  summary: 'A kernel (or CPU threads) asks a proxy thread for writes, beside the CPU’s own.',
+  summary: 'GPU-initiated writes through a CPU proxy thread, compared with CPU-initiated ones.',
   ranks: { min: 2 },
-  needs: ['rma', 'immediate'],
   columns: proxyColumns,
   sizes: { minBytes: 64 * 2 ** 10, maxBytes: 64 * 2 ** 20, factor: 4 },
-  options: ownOptions,
+  options,
   fabric: true,
   preflight: refuseMissingGpu,
-  deviceMemory: ({ own }) => own?.producer !== 'cpu',
+  deviceMemory: ({ options }) => options.producer !== 'cpu',
   run: async (procedure) => {
-    const producers = await chooseProducers(procedure.world, procedure.settings);
+    const producers = await chooseProducers(procedure.world, procedure);
     await new ProxyRows(procedure, producers).run();
   },
 });
 
 class ProxyRows {
-  readonly #procedure: Procedure & { session: Session };
+  readonly #procedure: ProxyProcedure;
   readonly #producers: Producers;
   readonly #requests: number;
   readonly #producerCount: number;
   readonly #columns: readonly ProxyColumn[];
   #checks = 0;
 
-  constructor(procedure: Procedure & { session: Session }, producers: Producers) {
-    const { own = {}, columns } = procedure.settings;
-    const names = columnsOf(proxy, columns).map(({ name }) => name);
+  constructor(procedure: ProxyProcedure, producers: Producers) {
+    const { requests, producers: count } = procedure.options;
+    const names = columnsOf(proxy, procedure.settings.columns).map(({ name }) => name);
     this.#procedure = procedure;
     this.#producers = producers;
-    this.#requests = (own.requests as number | undefined) ?? usualRequests;
-    this.#producerCount = Math.min(this.#requests, (own.producers as number | undefined) ?? 1);
+    this.#requests = requests;
+    this.#producerCount = Math.min(requests, count);
     this.#columns = proxyColumns.filter(({ name }) => names.includes(name));
   }
 

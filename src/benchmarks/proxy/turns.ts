@@ -1,8 +1,8 @@
 import type { RunOptions, ServingEngine } from '../../engine/engine.js';
 import type { Plan } from '../../plan/plan.js';
-import type { Settings } from '../../runner/settings.js';
 import { type Count, calibrate } from '../../runner/timing.js';
 import type { Session } from '../../session/session.js';
+import type { Settings } from '../../settings/table.js';
 import { type Asking, type Mode, runMode } from './modes.js';
 
 /** What was measured of a mode. */

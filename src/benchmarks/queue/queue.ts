@@ -1,13 +1,13 @@
 import { cpus } from 'node:os';
-import { WeftError } from '../../errors.js';
 import { elementBytes, mostCapacity, runQueue } from '../../gpu/queue.js';
 import { noFigures } from '../../measure/figures.js';
 import type { NativeQueueJob, NativeQueueResult } from '../../native/tasks.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
-import { defineBenchmark, type OwnOption, type Procedure } from '../../runner/benchmark.js';
-import { columnsOf, type Settings } from '../../runner/settings.js';
+import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
+import { columnsOf } from '../../runner/columns.js';
 import { elementFaultFromEnvironment } from '../../session/sabotage.js';
+import { option } from '../../settings/option.js';
 import {
   blockOption,
   chooseProducers,
@@ -20,15 +20,23 @@ import {
   spinsFor,
 } from '../producers.js';
 
-const capacityOption: OwnOption = {
-  flags: '--capacity <count>',
-  key: 'capacity',
-  summary: `elements the queue holds, a power of two (default: ${2 ** 13})`,
-  parse: (text) => {
-    const value = Number(text);
-    if (value >= 2 && value <= mostCapacity && Number.isInteger(Math.log2(value))) return value;
-    throw new Error(`It must be a power of two from 2 to ${mostCapacity}.`);
-  },
+const options = {
+  grid: gridOption,
+  block: blockOption,
+  capacity: option({
+    flags: '--capacity <count>',
+    help: 'queue length, a power of two',
+    kind: {
+      parse: (text) => {
+        const value = Number(text);
+        if (value >= 2 && value <= mostCapacity && Number.isInteger(Math.log2(value))) return value;
+        throw new Error(`It must be a power of two from 2 to ${mostCapacity}.`);
+      },
+      inFile: 'power of two',
+    },
+    default: 2 ** 13,
+  }),
+  producer: producerOption,
 };
 
 /** Columns that count pushes, and how each differs from the first. */
@@ -40,28 +48,32 @@ const pushes: Record<string, Pick<NativeQueueJob, 'cells' | 'released'>> = {
 
 export const queue = defineBenchmark({
   id: 'queue',
-  summary: 'A queue from GPU threads (or CPU threads in their place) to one CPU thread.',
+  summary: 'Queue from GPU threads (or CPU threads) to one CPU thread: rate and latency.',
   ranks: { min: 1, usual: 1 },
-  needs: [],
   columns: [...Object.keys(pushes), 'OneWay', 'RoundTrip', 'EmptyPoll'].map((name) => ({ name })),
   sizes: { minBytes: elementBytes, maxBytes: elementBytes, factor: 2 },
-  options: [gridOption, blockOption, capacityOption, producerOption],
+  options,
+  // Elements have one size.
+  without: [
+    'minBytes',
+    'maxBytes',
+    'stepFactor',
+    'stepBytes',
+    'nics',
+    'channels',
+    'provider',
+    'lineRateGbps',
+    'chunkBytes',
+    'window',
+  ],
   fabric: false,
-  check: refuseSizes,
   preflight: refuseMissingGpu,
   run: async (procedure) => {
     // The queue is a matter of one process: rank 0's.
-    const producers = await chooseProducers(procedure.world, procedure.settings);
+    const producers = await chooseProducers(procedure.world, procedure);
     if (procedure.world.rank === 0) await new QueueRows(procedure, producers).run();
   },
 });
-
-function refuseSizes({ minBytes, maxBytes }: Settings): void {
-  if (minBytes === elementBytes && maxBytes === elementBytes) return;
-  throw new WeftError('BAD_USAGE', `elements of the queue are ${elementBytes} bytes`, {
-    hint: 'Leave -b and -e out.',
-  });
-}
 
 const usualShapes: Record<Producers['kind'], readonly Shape[]> = {
   cpu: [1, 2, 4, 8].flatMap((grid) => [1, 32].map((block) => ({ grid, block }))),
@@ -74,11 +86,11 @@ const mostRounds = 4000;
 const emptyLooks = 10_000;
 
 class QueueRows {
-  readonly #procedure: Procedure;
+  readonly #procedure: Procedure<typeof options>;
   readonly #producers: Producers;
   readonly #base: NativeQueueJob;
 
-  constructor(procedure: Procedure, producers: Producers) {
+  constructor(procedure: Procedure<typeof options>, producers: Producers) {
     const { settings } = procedure;
     const fault = elementFaultFromEnvironment();
     this.#procedure = procedure;
@@ -89,7 +101,7 @@ class QueueRows {
       cells: 'host',
       grid: 1,
       block: 1,
-      shift: Math.log2((settings.own?.capacity as number | undefined) ?? 2 ** 13),
+      shift: Math.log2(procedure.options.capacity),
       seed: Math.floor(Math.random() * 2 ** 40),
       each: 1,
       batch: 1,
@@ -102,8 +114,8 @@ class QueueRows {
   }
 
   async run(): Promise<void> {
-    const { settings, listener } = this.#procedure;
-    const shapes = shapesOf(settings, usualShapes[this.#producers.kind]);
+    const { settings, options, listener } = this.#procedure;
+    const shapes = shapesOf(options, usualShapes[this.#producers.kind]);
     const todo = columnsOf(queue, settings.columns).flatMap(({ name }) =>
       (name in pushes ? shapes : [{ grid: 1, block: 1 }]).map((shape) => ({ name, shape })),
     );

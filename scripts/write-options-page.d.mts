@@ -1,0 +1,2 @@
+export const page: string;
+export const text: string;

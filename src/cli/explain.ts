@@ -1,0 +1,53 @@
+import { WeftError } from '../errors.js';
+import { explain } from '../plan/explain.js';
+import { type Drawn, isPlanned } from '../runner/benchmark.js';
+import { columnsOf } from '../runner/columns.js';
+import { type Job, turnsOf } from '../runner/job.js';
+import { sizesOf } from '../runner/sizes.js';
+import { preferredPacing } from '../session/session.js';
+import { stdoutTerminal } from './terminal.js';
+
+/** The plans of the largest size, one drawing per strategy. */
+export function explainJob(job: Job, world: number): string {
+  const { benchmark, settings } = job;
+  const channels = settings.channels ?? settings.nics?.length ?? 1;
+  const links = Array.from({ length: channels }, (_, channel) => ({
+    nic: settings.nics?.[channel],
+    lineRateGbps: settings.lineRateGbps,
+  }));
+  const pacing = preferredPacing(settings.provider ?? 'shm');
+  const whole = isPlanned(benchmark) && benchmark.wholeMessages === true;
+  const chunkBytes = whole ? sizesOf(settings).at(-1)! : (settings.chunkBytes ?? pacing.chunkBytes);
+  return drawnOf(job, world)
+    .map((drawn) =>
+      explain({
+        ...drawn,
+        links,
+        unicode: stdoutTerminal().unicode,
+        chunkBytes: Math.max(1, chunkBytes),
+        window: settings.window ?? pacing.window,
+      }),
+    )
+    .join('\n');
+}
+
+function drawnOf(job: Job, world: number): Drawn[] {
+  const { benchmark, settings } = job;
+  if (isPlanned(benchmark)) {
+    const bytes = sizesOf(settings).at(-1)!;
+    const strategies = new Set(columnsOf(benchmark, settings.columns).map((one) => one.strategy));
+    return [...strategies].map((strategy) => {
+      const [turn] = turnsOf({ ...job, benchmark }, world, bytes, strategy);
+      return { traffic: turn!.traffic, strategy };
+    });
+  }
+  const drawn = benchmark.fabric === 'own' ? benchmark.traffic?.(job, world) : undefined;
+  if (drawn) return [drawn];
+  throw new WeftError(
+    'BAD_USAGE',
+    `${benchmark.id} is not a single plan, so --explain cannot draw it`,
+    {
+      hint: 'Use --explain with sendrecv, write, all2all or all-to-all-single.',
+    },
+  );
+}

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { formatRun } from '../results/formats/format-run.js';
+import { formatNcclJson } from '../results/formats/nccl-json.js';
+import type { Outcome } from '../results/schema.js';
+import type { Job } from '../runner/job.js';
+import { type Recorded, recordRun } from '../runner/record-run.js';
+import type { World } from '../world/index.js';
+import { describeFailure, exitCode, exitCodeOf } from './failure.js';
+import { Progress } from './progress.js';
+import type { ShowOptions } from './show-options.js';
+import { stdoutTerminal } from './terminal.js';
+import { timestamp } from './timestamp.js';
+
+/** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */
+export async function measureAndPrint(job: Job, world: World, show: ShowOptions): Promise<number> {
+  const progress = new Progress(job.benchmark.id, show.quiet || world.rank !== 0);
+  // What a program reads must not have a log in it.
+  const log = show.format === 'table' ? process.stdout : process.stderr;
+  try {
+    const recorded = await recordRun({
+      job,
+      world,
+      listener: progress,
+      out: show.out,
+      iface: show.iface,
+      say: (text) => {
+        if (!show.quiet) log.write(`[${timestamp(new Date())}] ${text}\n`);
+      },
+    });
+    progress.end();
+    // The others' last lines come before the table.
+    await world.barrier('log');
+    return recorded ? print(recorded, show) : exitCode.ok;
+  } finally {
+    progress.end();
+  }
+}
+
+const codeOfOutcome: Record<Outcome, number> = {
+  passed: exitCode.ok,
+  failed: exitCode.failed,
+  aborted: exitCode.failed,
+  skipped: exitCode.nothing,
+};
+
+/** Prints a run on rank 0; the exit code is its outcome's. */
+function print({ run, path, error }: Recorded, show: ShowOptions): number {
+  const text = formatRun(run, show.format, stdoutTerminal());
+  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
+  if (show.ncclJson !== undefined) {
+    writeFileSync(show.ncclJson, formatNcclJson(run, { args: process.argv.slice(2) }));
+  }
+  if (error === undefined) return codeOfOutcome[run.outcome];
+  process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
+  return exitCodeOf(error) || exitCode.failed;
+}

@@ -1,0 +1,79 @@
+import { WeftError } from '../errors.js';
+import type { Strategy } from '../plan/strategies.js';
+import { flagOf, type OptionTable } from '../settings/option.js';
+import { type CommonKey, commonOptions, type Settings } from '../settings/table.js';
+import {
+  type Asked,
+  type Benchmark,
+  commonKeysOf,
+  type PlanBenchmark,
+  type Turn,
+} from './benchmark.js';
+import { columnsOf } from './columns.js';
+import { sizesOf } from './sizes.js';
+
+/** A benchmark with everything decided. */
+export interface Job extends Asked {
+  readonly benchmark: Benchmark;
+}
+
+/** A job whose benchmark is made of plans. */
+export interface PlanJob extends Job {
+  readonly benchmark: PlanBenchmark;
+}
+
+/** What a row of this size and strategy times. */
+export const turnsOf = (
+  { benchmark, settings: { buffers }, options }: PlanJob,
+  world: number,
+  bytes: number,
+  strategy: Strategy,
+): readonly Turn[] => benchmark.turns({ world, bytes, strategy, buffers, options });
+
+/** Values by key, as somebody gave them: common ones and a benchmark's own. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/** Fills in what was not given, and refuses what makes no sense. */
+export function jobOf(benchmark: Benchmark, given: Given, ranks?: number): Job {
+  const settings = settingsOf(benchmark, given);
+  const options = valuesOf(benchmark.options ?? {}, given);
+  sizesOf(settings);
+  columnsOf(benchmark, settings.columns);
+  benchmark.check?.({ settings, options }, ranks);
+  return { benchmark, settings, options };
+}
+
+function settingsOf({ sizes, defaults }: Benchmark, given: Given): Settings {
+  const values = valuesOf(commonOptions, { ...defaults, ...given });
+  const { minBytes, maxBytes, stepFactor, ...rest } = values as Settings;
+  return {
+    ...rest,
+    // One bound alone moves the other out of its way.
+    minBytes: minBytes ?? Math.min(sizes.minBytes, maxBytes ?? sizes.minBytes),
+    maxBytes: maxBytes ?? Math.max(sizes.maxBytes, minBytes ?? sizes.maxBytes),
+    stepFactor: stepFactor ?? sizes.factor,
+  };
+}
+
+const valuesOf = (table: OptionTable, given: Given): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(table)
+      .map(([key, option]) => [key, given[key] ?? option.default] as const)
+      .filter(([, value]) => value !== undefined),
+  );
+
+/** Why a common option has no effect on a benchmark; undefined where it has one. */
+export function refusalOf(
+  benchmark: Benchmark,
+  key: CommonKey,
+  all: readonly Benchmark[],
+): WeftError | undefined {
+  if (commonKeysOf(benchmark).includes(key)) return undefined;
+  const takers = all.filter((one) => commonKeysOf(one).includes(key)).map(({ id }) => id);
+  const only = takers.length === 1 ? `; only ${takers[0]} supports it` : '';
+  return new WeftError(
+    'BAD_USAGE',
+    `${flagOf(commonOptions[key])} has no effect on ${benchmark.id}${only}`,
+    { hint: 'Leave it out.' },
+  );
+}
