@@ -40,7 +40,7 @@ export default defineBenchmark({
   options: {
     distance: option({
       flags: '--distance <ranks>',
-      help: 'write to the rank this many places further on',
+      help: 'write this many ranks further on',
       kind: wholeNumber(1),
       default: 1,
     }),

@@ -66,26 +66,24 @@ const pick = (table: OptionTable, keys: readonly string[]): OptionTable =>
 async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
   const show = readOptions(raw, showOptions);
   const job = readJob(benchmark, raw, show);
-  const ranks = ranksOf(job, show);
   if (show.explain) {
-    process.stdout.write(`${explainJob(job, ranks)}\n`);
+    process.stdout.write(`${explainJob(job, ranksOf(job, show))}\n`);
     return exitCode.ok;
   }
   const { settings } = job;
   return inRanks({
     show,
-    localRanks: ranks,
-    preflight: () => {
+    localRanks: () => ranksOf(job, show),
+    preflight: (ranks) => {
       refuseFewRanks(benchmark, ranks);
-      benchmark.check?.(job, ranks);
-      benchmark.preflight?.(job);
+      benchmark.preflight?.(job, ranks);
       if (usesFabric(benchmark)) preflight(settings);
     },
     pin: settings.pin,
     gpus: settings.gpus,
     timeoutMs: settings.timeoutMs,
     everyoneSpeaks: speaksAll(benchmark),
-    launch: () => launchBy(job, ranks, show),
+    launch: (ranks) => launchBy(job, ranks, show),
     work: (world) => measureAndPrint(job, world, show),
   });
 }

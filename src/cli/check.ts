@@ -91,7 +91,7 @@ export function addCheckCommand(program: Command): void {
     const { pin, timeoutMs, gpus } = readOptions(raw, fabricOptions);
     process.exitCode = await inRanks({
       show: options,
-      localRanks: options.ranks ?? ranksOf(source),
+      localRanks: () => options.ranks ?? ranksOf(source),
       preflight: () => undefined,
       pin,
       timeoutMs,

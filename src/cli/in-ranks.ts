@@ -18,16 +18,16 @@ import type { ShowOptions } from './show-options.js';
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
     Partial<Pick<ShowOptions, 'live' | 'out'>>;
-  /** How many ranks are started where no launcher has. */
-  readonly localRanks: number;
+  /** How many ranks are started where no launcher has. Asked only there. */
+  localRanks(): number;
   readonly pin: 'auto' | 'none';
   /** CUDA's numbers of the GPUs that local ranks take in turn; default: all. */
   readonly gpus?: readonly number[] | undefined;
   readonly timeoutMs: number;
   /** Run before local ranks are started; what it throws ends the command. */
-  preflight(): unknown;
+  preflight(ranks: number): unknown;
   /** Starts the ranks where no launcher has, and resolves with the exit code; undefined: local ranks are started. */
-  launch?(): Promise<number> | undefined;
+  launch?(ranks: number): Promise<number> | undefined;
   /** Every rank speaks on stdout, not only rank 0. */
   readonly everyoneSpeaks?: boolean;
   /** What every rank does. The exit code counts on rank 0. */
@@ -44,7 +44,7 @@ export async function inRanks(job: RankJob): Promise<number> {
   const run = () => (identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity));
   if (!showsLive(job, identity)) return run();
   // What cannot run needs no page.
-  if (identity.launcher === 'single') job.preflight();
+  if (identity.launcher === 'single') job.preflight(job.localRanks());
   return withLivePage(job.show.out, run);
 }
 
@@ -56,12 +56,13 @@ const unauthenticated =
   'weft: unauthenticated: ranks identify each other only by the launcher’s job ids; set WEFT_TOKEN or --token-file';
 
 async function startLocal(job: RankJob): Promise<number> {
-  const { show, localRanks, pin, gpus } = job;
-  job.preflight();
-  const launched = job.launch?.();
+  const { show, pin, gpus } = job;
+  const ranks = job.localRanks();
+  job.preflight(ranks);
+  const launched = job.launch?.(ranks);
   if (launched) return launched;
   const started = await spawnRanks({
-    ranks: localRanks,
+    ranks,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,

@@ -41,7 +41,7 @@ export function addSuiteCommand(program: Command): void {
     }
     process.exitCode = await inRanks({
       show,
-      localRanks: ranks,
+      localRanks: () => ranks,
       preflight: loadLibrary,
       pin: 'auto',
       timeoutMs: Math.max(...jobs.map((job) => job.settings.timeoutMs)),

@@ -66,9 +66,9 @@ interface BenchmarkBase<O extends OptionTable> {
   /** Common options that have an effect only where they are listed. */
   readonly takes?: readonly OptIn[];
   /** Throws BAD_USAGE for settings that make no sense here, before any rank is started. */
-  check?(asked: Asked<O>, ranks?: number): void;
-  /** Throws for settings that this machine cannot serve, before local ranks are started on it. */
-  preflight?(asked: Asked<O>): void;
+  check?(asked: Asked<O>): void;
+  /** Throws for settings that this machine cannot serve, before so many local ranks are started on it. */
+  preflight?(asked: Asked<O>, ranks: number): void;
 }
 
 const optIn = ['buffers'] as const satisfies readonly CommonKey[];

@@ -34,12 +34,12 @@ export const turnsOf = (
 export type Given = Readonly<Record<string, unknown>>;
 
 /** Fills in what was not given, and refuses what makes no sense. */
-export function jobOf(benchmark: Benchmark, given: Given, ranks?: number): Job {
+export function jobOf(benchmark: Benchmark, given: Given): Job {
   const settings = settingsOf(benchmark, given);
   const options = valuesOf(benchmark.options ?? {}, given);
   sizesOf(settings);
   columnsOf(benchmark, settings.columns);
-  benchmark.check?.({ settings, options }, ranks);
+  benchmark.check?.({ settings, options });
   return { benchmark, settings, options };
 }
 

@@ -24,7 +24,7 @@ export async function measure<O extends OptionTable>(
   given: Partial<Settings & ValuesOf<O>> = {},
   { out, onRow = () => {} }: MeasureOptions = {},
 ): Promise<Run | undefined> {
-  const job = jobOf(benchmark as Benchmark, given, world.size);
+  const job = jobOf(benchmark as Benchmark, given);
   const recorded = await recordRun({
     job,
     world,

@@ -46,9 +46,10 @@ export const allToAllSingle = defineBenchmark({
   // A matrix knows how many ranks it is for.
   usualRanks: ({ options: { matrix, dtype } }) =>
     matrix === undefined ? undefined : readMatrix(matrix, dtype).length,
-  check: (asked, ranks) => {
+  check: (asked) => void requestOf(asked),
+  preflight: (asked, ranks) => {
     checkRequest(requestOf(asked));
-    if (ranks !== undefined) checkWorld(ranks, asked.options.backends);
+    checkWorld(ranks, asked.options.backends);
   },
   traffic: (asked, world) => ({
     traffic: exchangeOf(requestOf(asked), world).traffic(),

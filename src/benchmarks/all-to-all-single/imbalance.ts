@@ -46,7 +46,7 @@ export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new WeftError('BAD_USAGE', `the matrix ${path} cannot be read`, { hint: shape, cause });
+    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}`, { hint: shape, cause });
   }
   return parseMatrix(text, path, dtype);
 }
