@@ -40,7 +40,11 @@ export function addCompareCommand(program: Command): void {
       argument(percent),
       defaultTolerance * 100,
     )
-    .option('--drift <percent>', 'ignore run-to-run changes up to this (default: 50/900)', argument(percent))
+    .option(
+      '--drift <percent>',
+      'ignore run-to-run changes up to this (default: 50/900)',
+      argument(percent),
+    )
     .option('--all', 'also show rows that did not change', false)
     .addOption(
       new Option('--format <format>', 'output format').choices(comparisonFormats).default('table'),

@@ -62,7 +62,9 @@ describe('a matrix', () => {
   });
 
   test('that cannot be read is named', () => {
-    expect(() => readMatrix('/nowhere/m.csv', 'float32')).toThrow(/cannot read the matrix \/nowhere\/m\.csv/);
+    expect(() => readMatrix('/nowhere/m.csv', 'float32')).toThrow(
+      /cannot read the matrix \/nowhere\/m\.csv/,
+    );
   });
 
   test('is for as many ranks as it has rows', () => {
