@@ -88,12 +88,12 @@ describe('ranks that die', () => {
 describe('bad input', () => {
   test.each([
     ['write -b 1X', /not a size/],
-    ['write -b 2M -e 1M', /more than --max-bytes/],
+    ['write -b 2M -e 1M', /--min-bytes 2M is larger than --max-bytes 1M/],
     ['write --ranks 1', /at least 2 ranks/],
     ['write --ranks two', /whole number/],
-    ['write --columns Nope', /It has SinglePin/],
-    ['all2all --buffers 3', /means nothing/],
-    ['write --format xml', /Allowed choices/],
+    ['write --columns Nope', /Its columns are SinglePin/],
+    ['all2all --buffers 3', /no effect on all2all; only write supports it/],
+    ['write --format xml', /It must be table/],
     ['write --nics nope0 --provider tcp', /no network interface nope0/],
     ['write --provider nope', /no usable nope/],
     ['suite missing.yaml', /not a suite/],
