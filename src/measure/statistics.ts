@@ -1,7 +1,7 @@
-import { quantileSorted } from 'simple-statistics';
+import { median, quantile } from './quantile.js';
 import { mean, type Summary } from './summary.js';
 
-export { confidenceInterval95, percentilesOf, type Summary, summarize } from './summary.js';
+export { confidenceInterval95, type Summary, summarize } from './summary.js';
 
 /** Noise rule: spread of the middle half over the median. */
 export const noisySpread = 0.25;
@@ -22,14 +22,12 @@ export function coefficientOfVariation(summary: Summary): number | undefined {
  */
 export function isNoisy(samples: readonly number[]): boolean {
   if (samples.length < 2) return false;
-  const sorted = Float64Array.from(samples).sort();
-  const at = (quantile: number) => quantileSorted(sorted as unknown as number[], quantile);
-  const median = at(0.5);
-  if (median === 0) return sorted[sorted.length - 1]! > 0;
-  const few = samples.length < 4;
-  const spread = few ? sorted[sorted.length - 1]! - sorted[0]! : at(0.75) - at(0.25);
-  const shift = Math.abs(mean(samples) - median);
-  return spread / median > noisySpread || shift / median > noisyMeanShift;
+  const middle = median(samples);
+  if (middle === 0) return quantile(samples, 1) > 0;
+  const [low, high] = samples.length < 4 ? [0, 1] : [0.25, 0.75];
+  const spread = quantile(samples, high!) - quantile(samples, low!);
+  const shift = Math.abs(mean(samples) - middle);
+  return spread / middle > noisySpread || shift / middle > noisyMeanShift;
 }
 
 /**

@@ -1,4 +1,5 @@
-/** Summaries of samples. Pages load this as well: it imports nothing. */
+/** Summaries of samples. Browsers load this as well: it imports no package. */
+import { percentilesOf } from './quantile.js';
 
 /** What a row says about its samples, in nanoseconds per iteration. */
 export interface Summary {
@@ -28,14 +29,14 @@ const student95 = [
 /** `samples` are durations of `batch` iterations each. Percentiles are nearest ranks, as in nccl-tests. */
 export function summarize(samples: readonly number[], batch = 1): Summary {
   const times = perIteration(samples, batch);
-  const sorted = Float64Array.from(times).sort();
+  const [min, p50, p95, p99, max] = percentilesOf(times, [0, 50, 95, 99, 100]);
   return {
-    min: sorted[0]!,
+    min: min!,
     mean: mean(times),
-    p50: percentile(sorted, 50),
-    p95: percentile(sorted, 95),
-    p99: percentile(sorted, 99),
-    max: sorted[sorted.length - 1]!,
+    p50: p50!,
+    p95: p95!,
+    p99: p99!,
+    max: max!,
     stddev: times.length < 2 ? null : sampleStandardDeviation(times),
     ci95: confidenceInterval95(times),
   };
@@ -49,17 +50,6 @@ function perIteration(samples: readonly number[], batch: number): number[] {
       throw new TypeError(`${sample} is not a duration`);
     return sample / batch;
   });
-}
-
-/** Nearest-rank percentiles of any values, which need not be durations. */
-export function percentilesOf(values: readonly number[], percents: readonly number[]): number[] {
-  const sorted = Float64Array.from(values).sort();
-  return percents.map((percent) => percentile(sorted, percent));
-}
-
-/** The smallest sample that at least `percent` of the samples do not exceed. */
-function percentile(sorted: Float64Array, percent: number): number {
-  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]!;
 }
 
 /**
@@ -94,11 +84,4 @@ function sampleStandardDeviation(values: readonly number[]): number {
   const center = mean(values);
   const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0);
   return Math.sqrt(squares / (values.length - 1));
-}
-
-/** The middle value, or halfway between the two in the middle. */
-export function medianOf(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  const half = sorted.length / 2;
-  return (sorted[Math.ceil(half) - 1]! + sorted[Math.floor(half)]!) / 2;
 }

@@ -78,11 +78,17 @@ export function microseconds(nanoseconds: number): number {
   return nanoseconds / 1000;
 }
 
-/** `940 ns`, `66.54 us`, `2.68 ms`, `1.20 s`. */
+/** Four significant digits without trailing zeros, whole numbers in full: `66.54`, `1.2`, `12345`. */
+export function significant(value: number): string {
+  if (Math.abs(value) >= 10_000) return String(Math.round(value));
+  return String(Number(value.toPrecision(4)));
+}
+
+/** `940 ns`, `66.54 us`, `2.677 ms`, `1.2 s`. */
 export function formatNanoseconds(nanoseconds: number): string {
-  // The bounds lie where rounding reaches the next unit, so `1000.00 us` never shows.
-  if (nanoseconds < 999.5) return `${Math.round(nanoseconds)} ns`;
-  if (nanoseconds < 999_995) return `${(nanoseconds / 1e3).toFixed(2)} us`;
-  if (nanoseconds < 999_995_000) return `${(nanoseconds / 1e6).toFixed(2)} ms`;
-  return `${(nanoseconds / 1e9).toFixed(2)} s`;
+  // Each bound lies where four digits round up to the next unit, so `1000 us` never shows.
+  if (nanoseconds < 999.95) return `${significant(nanoseconds)} ns`;
+  if (nanoseconds < 999.95e3) return `${significant(nanoseconds / 1e3)} us`;
+  if (nanoseconds < 999.95e6) return `${significant(nanoseconds / 1e6)} ms`;
+  return `${significant(nanoseconds / 1e9)} s`;
 }

@@ -1,13 +1,13 @@
 import { railColumn } from '../analysis/diagnosis/cells.js';
 import { groupBy } from '../measure/group.js';
-import { medianOf } from '../measure/summary.js';
-import { plural, rangeText } from '../measure/units.js';
+import { median } from '../measure/quantile.js';
+import { formatBytes, formatNanoseconds, plural, rangeText } from '../measure/units.js';
 import { type Note, noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.js';
 import { extentOf } from './chart.js';
 import type { Against } from './comparison.js';
-import { bytesText, nanosecondsText, texts } from './hydrate.js';
+import { texts } from './hydrate.js';
 import { shapeOf } from './lines.js';
 import { runNames } from './run-names.js';
 import { againstText, severalFinding } from './several-runs.js';
@@ -80,7 +80,7 @@ function bestFinding(run: Run): string | undefined {
   if (best === undefined) return undefined;
   const configuration = [best.column, shapeOf(best.labels)].filter(Boolean).join(' ');
   if (isCounted([run])) return `${run.benchmark} moved ${rate.text(best)} with ${configuration}.`;
-  return `${run.benchmark} reached ${rate.text(best)} with ${configuration} at ${bytesText(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
+  return `${run.benchmark} reached ${rate.text(best)} with ${configuration} at ${formatBytes(best.bytes!)}${shareOf(best)}${best.noisy ? ', though its samples spread widely' : ''}.`;
 }
 
 /** Not who was fastest, but what asking costs. */
@@ -112,7 +112,7 @@ function quickest(run: Run): string {
   const best = most(rows, (row) => -row.nanoseconds!.mean);
   if (best === undefined) return '';
   const trip = best.halfRoundTripNanoseconds === undefined ? 'an iteration' : 'a round trip';
-  return `The quickest row took ${nanosecondsText(best.nanoseconds!.mean)} for ${trip}, on average (${best.column}, ${bytesText(best.bytes!)}).`;
+  return `The quickest row took ${formatNanoseconds(best.nanoseconds!.mean)} for ${trip}, on average (${best.column}, ${formatBytes(best.bytes!)}).`;
 }
 
 const isPairs = (run: Run): boolean => run.rows.some((row) => row.kind === 'pair');
@@ -129,16 +129,16 @@ function pairsFinding(run: Run): string | undefined {
   const sorted = rows.filter((row) => row.bytes === bytes).sort((a, b) => a.gbps! - b.gbps!);
   const slowest = sorted[0];
   if (slowest === undefined) return undefined;
-  const median = medianOf(sorted.map((row) => row.gbps!));
-  const slow = sorted.filter((row) => row.gbps! < slowShare * median).length;
+  const usual = median(sorted.map((row) => row.gbps!));
+  const slow = sorted.filter((row) => row.gbps! < slowShare * usual).length;
   const name = ({ labels: { from, to, rail } }: Row) =>
     `rank ${from} to rank ${to}${rail ? ` on ${rail}` : ''}`;
-  const middle = `${plural(sorted.length, 'pair')} at ${bytesText(bytes)}: the median is ${gbps(median)}`;
+  const middle = `${plural(sorted.length, 'pair')} at ${formatBytes(bytes)}: the median is ${gbps(usual)}`;
   if (run.diagnosis !== undefined) {
     return `${middle}, the slowest (${name(slowest)}) ${gbps(slowest.gbps!)}. ${verdictOf(run.diagnosis)}`;
   }
   if (slow === 0) return `${middle}, the slowest (${name(slowest)}) ${gbps(slowest.gbps!)}.`;
-  return `${middle}, and ${slow} ${slow === 1 ? 'is' : 'are'} slow. The slowest is ${name(slowest)} with ${gbps(slowest.gbps!)}, ${percentage((slowest.gbps! / median) * 100)} of the median.`;
+  return `${middle}, and ${slow} ${slow === 1 ? 'is' : 'are'} slow. The slowest is ${name(slowest)} with ${gbps(slowest.gbps!)}, ${percentage((slowest.gbps! / usual) * 100)} of the median.`;
 }
 
 /** A diagnosis has measured suspects alone, and knows better than a comparison with the median. */

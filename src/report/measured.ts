@@ -1,5 +1,5 @@
+import { formatBytes } from '../measure/units.js';
 import type { Run } from '../results/schema.js';
-import { bytesText } from './hydrate.js';
 
 /** What one iteration is and what its clock encloses, in a sentence per benchmark. */
 const clocks: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export function settingsOf({ settings }: Run): Fact[] {
 }
 
 function settingText(key: string, value: unknown): string {
-  if (key.endsWith('Bytes') && typeof value === 'number') return bytesText(value);
+  if (key.endsWith('Bytes') && typeof value === 'number') return formatBytes(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map(String).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

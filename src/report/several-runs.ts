@@ -1,10 +1,9 @@
 import type { Change } from '../analysis/compare/compare.js';
 import { mean } from '../measure/summary.js';
-import { plural } from '../measure/units.js';
+import { formatBytes, plural } from '../measure/units.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';
-import { bytesText } from './hydrate.js';
 import { runNames } from './run-names.js';
 
 /** What is to be said of several runs of one benchmark, in a sentence. */
@@ -42,7 +41,7 @@ function fastestOf(runs: readonly Run[]): string {
 function bestText(rows: readonly Row[], rate: Rate): string {
   const best = bestOf(rows, rate);
   if (best === undefined) return 'none';
-  return `${rate.text(best)} (${best.column}, ${bytesText(best.bytes!)})`;
+  return `${rate.text(best)} (${best.column}, ${formatBytes(best.bytes!)})`;
 }
 
 /** A run against the first; what counts as a difference, `weft compare` has said. Undefined where no row is in both. */

@@ -1,10 +1,10 @@
+import { formatBytes, formatBytesRounded, formatNanoseconds } from '../measure/units.js';
 import { comparisonParts } from '../results/formats/comparison.js';
 import { gridOf, leadOf } from '../results/formats/grid.js';
 import { describeRun, markOf } from '../results/formats/notes.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Against } from './comparison.js';
 import { type Cell, htmlTable } from './html-table.js';
-import { bytesText, nanosecondsText } from './hydrate.js';
 
 /** Sizes down, configurations across, as the terminal shows a run; empty where only pairs were measured. */
 export function gridTable(run: Run): string {
@@ -54,7 +54,7 @@ const time = (
   title,
   text: ({ nanoseconds }) => {
     const value = nanoseconds && pick(nanoseconds);
-    return value == null ? undefined : nanosecondsText(value);
+    return value == null ? undefined : formatNanoseconds(value);
   },
 });
 
@@ -65,7 +65,7 @@ const percent = (title: string, pick: (row: Row) => number | null): Field => ({
 
 const fields: readonly Field[] = [
   { title: 'Configuration', words: true, text: (row) => row.column },
-  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
+  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : formatBytes(bytes)) },
   { title: 'From', text: ({ labels }) => labels.from?.toString() },
   { title: 'To', text: ({ labels }) => labels.to?.toString() },
   { title: 'Rail', words: true, text: ({ labels }) => labels.rail },
@@ -93,7 +93,7 @@ const fields: readonly Field[] = [
   {
     title: 'Half trip',
     text: ({ halfRoundTripNanoseconds: half }) =>
-      half === undefined ? undefined : nanosecondsText(half),
+      half === undefined ? undefined : formatNanoseconds(half),
   },
   {
     title: 'Iterations',
@@ -101,7 +101,7 @@ const fields: readonly Field[] = [
   },
   {
     title: 'Checked',
-    text: ({ checked }) => (checked.bytes === 0 ? undefined : bytesText(checked.bytes)),
+    text: ({ checked }) => (checked.bytes === 0 ? undefined : formatBytesRounded(checked.bytes)),
   },
   { title: 'Resent', text: ({ resent }) => resent?.toString() },
   { title: 'Outcome', words: true, text: (row) => row.outcome },

@@ -28,7 +28,7 @@ describe('an explanation', () => {
         3       4M       4M   ████████████████████████
 
   arrivals  3 ranks count 4 each
-  bound     335.54 us at best
+  bound     335.5 us at best
             75.0 % of the 4 channels it may use (400 Gbps)
 `,
     );

@@ -1,5 +1,5 @@
-import { median, quantile } from 'simple-statistics';
 import { combinations, permutationTest } from '../../measure/permutation.js';
+import { median } from '../../measure/quantile.js';
 import type { Row } from '../../results/schema.js';
 import type { Change } from './compare.js';
 
@@ -53,7 +53,7 @@ const times = (row: Row | undefined): number[] =>
 
 function logTime(row: Row | undefined): number | undefined {
   const own = times(row);
-  return own.length === 0 ? undefined : Math.log(Math.max(1e-3, quantile(own, 0.5)));
+  return own.length === 0 ? undefined : Math.log(Math.max(1e-3, median(own)));
 }
 
 function judged(a: number, b: number, p: number, tolerance: number): Judged {

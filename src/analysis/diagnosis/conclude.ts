@@ -1,6 +1,6 @@
+import { median } from '../../measure/quantile.js';
 import type { Direction, Finding, Pace, Retest, Who } from '../../results/finding.js';
 import type { Places } from './cells.js';
-import { median } from './noise.js';
 import { type Side, sidesOf } from './sides.js';
 import { type Suspect, type Symptom, shareLost, standingStill } from './suspects.js';
 import { evidenceOf, nextStep } from './words.js';

@@ -1,6 +1,7 @@
+import { median, quantile } from '../../measure/quantile.js';
 import { type Cause, causesOf } from './causes.js';
 import type { Cell, Places } from './cells.js';
-import { median, noiseOf, quantile, spreadOf } from './noise.js';
+import { noiseOf, spreadOf } from './noise.js';
 
 /** What counts as bad in a metric; logarithms. */
 export interface Rule {

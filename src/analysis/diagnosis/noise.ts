@@ -1,20 +1,10 @@
+import { median } from '../../measure/quantile.js';
 import { seededRandom } from '../../measure/seeded-random.js';
 import type { Cell } from './cells.js';
 
 /** The 25 % point of the absolute value of a standard normal. */
 const quarterOfNormal = 0.3186;
 const quadsDrawn = 4000;
-
-/** Linear between the two nearest; of nothing, 0. */
-export function quantile(values: readonly number[], share: number): number {
-  if (values.length === 0) return 0;
-  const sorted = [...values].sort((a, b) => a - b);
-  const place = (sorted.length - 1) * share;
-  const low = sorted[Math.floor(place)]!;
-  return low + (sorted[Math.ceil(place)]! - low) * (place - Math.floor(place));
-}
-
-export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** The spread of deviations around 0: their median size, as a standard deviation. */
 export const spreadOf = (deviations: readonly number[]): number =>

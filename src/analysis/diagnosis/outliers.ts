@@ -1,5 +1,6 @@
+import { median } from '../../measure/quantile.js';
 import type { Row } from '../../results/schema.js';
-import { median, spreadOf } from './noise.js';
+import { spreadOf } from './noise.js';
 
 /** One rank of a row that is slower than the others. */
 export interface Outlier {

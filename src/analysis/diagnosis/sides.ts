@@ -1,5 +1,5 @@
+import { median } from '../../measure/quantile.js';
 import type { Retest } from '../../results/finding.js';
-import { median } from './noise.js';
 import type { Suspect } from './suspects.js';
 
 /** One rail and direction of a suspect, measured alone. */

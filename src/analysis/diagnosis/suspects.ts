@@ -1,8 +1,8 @@
+import { median } from '../../measure/quantile.js';
 import type { Pace } from '../../results/finding.js';
 import type { Cause } from './causes.js';
 import type { Cell, PairCell, PairMatrix, Places } from './cells.js';
 import { type Explanation, explainCells, type Rule } from './explain-cells.js';
-import { median } from './noise.js';
 import { lateRule, lossRule, slowRule, stallRule } from './rules.js';
 
 /** What makes somebody suspect. */

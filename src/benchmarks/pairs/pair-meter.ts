@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { median } from '../../analysis/diagnosis/noise.js';
+import { median } from '../../measure/quantile.js';
 import { pairEcho, pairEchoTraffic, pairWrites } from '../../plan/patterns/between-pairs.js';
 import type { Plan } from '../../plan/plan.js';
 import type { RankPair } from '../../plan/rounds.js';
@@ -102,7 +102,7 @@ export class PairMeter {
     const { plan } = this.#planOf({ metric: 'bandwidth', pairs, rail: undefined });
     const samples = await engine.run(plan, { iterations: 5 });
     const initiator = pairs.some(([from]) => from === world.rank);
-    const all = await world.gather('rates', initiator ? median([...samples]) : null);
+    const all = await world.gather('rates', initiator ? median(samples) : null);
     const times = (all ?? []).filter((ns): ns is number => ns !== null);
     const sampleNs = (budgetMs * 1e6 * bandwidthShare) / samplesPlanned;
     const wanted = times.length === 0 ? minBytes : (minBytes / Math.min(...times)) * sampleNs;
@@ -188,7 +188,7 @@ export class PairMeter {
     const { world } = this.#session;
     const latency = job.metric === 'latency';
     // The median: one stall must not make a quick pair look slow.
-    const estimates = await world.allgather('estimates', median([...samples]));
+    const estimates = await world.allgather('estimates', median(samples));
     const counts = job.pairs.map(([from]) => this.#countFor(latency, estimates[from]!));
     const mine = job.pairs.findIndex((pair) => pair.includes(world.rank));
     const expectedMs = Math.max(...counts.map((count) => count.expectedMs));

@@ -1,5 +1,5 @@
 import type { RunOptions, ServingEngine } from '../../engine/engine.js';
-import { percentilesOf } from '../../measure/statistics.js';
+import { percentilesOf } from '../../measure/quantile.js';
 import type { NativeProxyJob, NativeProxyResult } from '../../native/tasks.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Breakdown } from '../../results/schema.js';

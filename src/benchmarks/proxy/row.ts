@@ -1,6 +1,6 @@
 import { figuresOf, isTooGood, oneToEachBytes } from '../../measure/figures.js';
+import { median } from '../../measure/quantile.js';
 import { summarize } from '../../measure/statistics.js';
-import { medianOf } from '../../measure/summary.js';
 import { allowedLineRateGbps, boundOfTraffic } from '../../plan/bound.js';
 import type { Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
@@ -63,9 +63,9 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
 export function lossPercent(baseline: Timed, timed: Timed): number {
   const usual = mediansOf(baseline);
   const kept = mediansOf(timed).map((own, round) => usual[round]! / own);
-  return 100 * (1 - medianOf(kept));
+  return 100 * (1 - median(kept));
 }
 
 /** Of an iteration, round by round. */
 const mediansOf = ({ count, rounds }: Timed) =>
-  rounds.map((samples) => medianOf(samples) / count.batch);
+  rounds.map((samples) => median(samples) / count.batch);

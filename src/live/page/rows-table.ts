@@ -1,4 +1,4 @@
-import { bytesText } from '../../report/hydrate.js';
+import { formatBytes } from '../../measure/units.js';
 import { shapeOf } from '../../report/lines.js';
 import { markOf } from '../../results/formats/notes.js';
 import type { Row } from '../../results/schema.js';
@@ -11,7 +11,7 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : bytesText(bytes)) },
+  { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : formatBytes(bytes)) },
   { title: 'Column', text: ({ column, labels }) => `${column} ${shapeOf(labels)}`.trim() },
   { title: 'Rate', text: (row) => rateText(row) + markOf(row) },
   { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },

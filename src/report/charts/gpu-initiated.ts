@@ -1,6 +1,6 @@
+import { formatBytes, formatNanoseconds } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
-import { bytesText, nanosecondsText } from '../hydrate.js';
 import { isPassed, type Line, shapeOf, withLeftOut } from '../lines.js';
 import { middle90 } from '../spread.js';
 import { barChart } from './bars.js';
@@ -43,7 +43,7 @@ function stagesOf(line: Line): ChartParts | undefined {
       `Medians of each stage, as shares of their sum. Seen: by the producer, which waited for it.${clocksText(traced)}`,
       [line],
     ),
-    places: traced.map((row) => bytesText(row.bytes!)),
+    places: traced.map((row) => formatBytes(row.bytes!)),
     placesName: 'size of a write',
     axis: { name: 'of a request’s time', text: 'percent', max: 100 },
     stacked: true,
@@ -61,14 +61,14 @@ function clocksText(rows: readonly Row[]): string {
   const doubt = Math.max(0, ...rows.map((row) => row.breakdown!.clockUncertaintyNanoseconds));
   return doubt === 0
     ? ''
-    : ` Two clocks: a stage that begins or ends with the producer is known to ± ${nanosecondsText(doubt)}, and what comes out below 0 counts as 0.`;
+    : ` Two clocks: a stage that begins or ends with the producer is known to ± ${formatNanoseconds(doubt)}, and what comes out below 0 counts as 0.`;
 }
 
 const stagesIn = ({ breakdown }: Row) => breakdown?.stages ?? [];
 
 const stagesText = (row: Row): string =>
-  `${bytesText(row.bytes!)}: ${stagesIn(row)
-    .map(({ name, p50 }) => `${name} ${nanosecondsText(Math.max(0, p50))}`)
+  `${formatBytes(row.bytes!)}: ${stagesIn(row)
+    .map(({ name, p50 }) => `${name} ${formatNanoseconds(Math.max(0, p50))}`)
     .join(', ')}`;
 
 /** What a line over the number of blocks holds: a column, its producers and its threads in a block. */

@@ -1,7 +1,7 @@
 import { groupBy } from '../../measure/group.js';
+import { formatBytes } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
-import { bytesText } from '../hydrate.js';
 import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
 import { differencesBeside, type FactName } from '../run-names.js';
 import { barChart } from './bars.js';
@@ -21,7 +21,7 @@ export function configurations(
   const columns = [...new Set(lines.map((line) => line.column))];
   const { axis, value, range } = what === 'time' ? latency : bandwidth;
   return barChart({
-    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${bytesText(bytes)}`,
+    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${formatBytes(bytes)}`,
     caption: withLeftOut('Means at the largest size that most configurations have.', lines, bytes),
     places: columns,
     axis,

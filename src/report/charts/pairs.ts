@@ -1,10 +1,11 @@
 import { railColumn } from '../../analysis/diagnosis/cells.js';
 import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
+import { formatBytes } from '../../measure/units.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
 import { type ChartParts, extentOf, rounded } from '../chart.js';
-import { bytesText, texts } from '../hydrate.js';
+import { texts } from '../hydrate.js';
 import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';
 
@@ -81,7 +82,7 @@ export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
   return maps.flatMap(({ bytes, column, rail, pairs }) => {
     const map = heatMap(pairs, figure);
     if (map === undefined) return [];
-    const where = [bytesText(bytes), columns.size > 1 ? column : '', rail];
+    const where = [formatBytes(bytes), columns.size > 1 ? column : '', rail];
     return [{ ...map, title: [figure.title, ...where.filter(Boolean)].join(', ') }];
   });
 }
@@ -194,7 +195,7 @@ export function railBars(run: Run): ChartParts | undefined {
     pairs.flatMap(({ row }) => (isMeasured(row) ? (row.gbps ?? []) : [])),
   );
   return barChart({
-    title: `Bandwidth by rail, ${bytesText(maps[0]!.bytes)}`,
+    title: `Bandwidth by rail, ${formatBytes(maps[0]!.bytes)}`,
     caption:
       'The mean over the pairs that a rail joins and that passed; hover for the slowest and the fastest.',
     places: maps.map(({ rail }) => rail),

@@ -1,12 +1,13 @@
+import { formatBytes, formatNanoseconds } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import { across, framed, places, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
-import { bytesText, nanosecondsText, texts } from '../hydrate.js';
+import { texts } from '../hydrate.js';
 import { commonBytes, isPassed, type Line, rowAt, withLeftOut } from '../lines.js';
-import { fewestSamples, quantiles } from '../spread.js';
+import { fewestSamples, percentilesIn } from '../spread.js';
 import { decadeTicks } from '../ticks.js';
 
-const boxShares = [0.01, 0.25, 0.5, 0.75, 0.99];
+const boxPercents = [1, 25, 50, 75, 99];
 /** More boxes than this are too thin to read; the table has them all. */
 const mostBoxes = 240;
 
@@ -34,7 +35,7 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
       trigger: 'item',
       legend: sampled.map((line) => line.name),
       x: places(
-        sizes.map((bytes) => bytesText(bytes)),
+        sizes.map((bytes) => formatBytes(bytes)),
         'size per peer',
       ),
       y: { ...upright({ name: 'time', text: 'ratio' }), ...around(all) },
@@ -71,7 +72,7 @@ function around(values: readonly number[]) {
 
 function boxOf(row: Row | undefined): number[] | undefined {
   if (!enough(row)) return undefined;
-  const values = quantiles(row, boxShares);
+  const values = percentilesIn(row, boxPercents);
   return values.map((value) => rounded(value / values[2]!));
 }
 
@@ -90,7 +91,7 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
   const curves = drawn.map(({ row }) => curveOf(row));
   const times = curves.flatMap((curve) => curve.map(([time]) => time!));
   return {
-    title: `Distribution of the samples, ${bytesText(bytes)}`,
+    title: `Distribution of the samples, ${formatBytes(bytes)}`,
     caption: withLeftOut(
       'The share of samples that took no longer than a time. A steep curve is steady; a long foot to the right is a tail.',
       lines,
@@ -98,7 +99,7 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
     ),
     summary: drawn
       .map(({ line, row: { nanoseconds } }) => {
-        return `${line.name} half within ${nanosecondsText(nanoseconds!.p50)}, 99 of 100 within ${nanosecondsText(nanoseconds!.p99)}`;
+        return `${line.name} half within ${formatNanoseconds(nanoseconds!.p50)}, 99 of 100 within ${formatNanoseconds(nanoseconds!.p99)}`;
       })
       .join('; '),
     heightPx: plotHeightPx,
@@ -123,6 +124,6 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
 
 function curveOf(row: Row): number[][] {
   const steps = Math.min(curvePoints, row.samples.length);
-  const shares = Array.from({ length: steps }, (_, i) => (i + 1) / steps);
-  return quantiles(row, shares).map((time, i) => [rounded(time), rounded(shares[i]! * 100)]);
+  const percents = Array.from({ length: steps }, (_, i) => ((i + 1) * 100) / steps);
+  return percentilesIn(row, percents).map((time, i) => [rounded(time), rounded(percents[i]!)]);
 }

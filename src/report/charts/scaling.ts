@@ -1,7 +1,8 @@
 import { groupBy } from '../../measure/group.js';
+import { formatBytes } from '../../measure/units.js';
 import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
-import { bytesText, texts } from '../hydrate.js';
+import { texts } from '../hydrate.js';
 import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
 import { doublingTicks } from '../ticks.js';
 import { flagOf, type Measure } from './by-size.js';
@@ -31,7 +32,7 @@ export function scalingChart(lines: readonly Line[], chart: ScalingChart): Chart
   const xs = new Set(seen.flatMap(({ points }) => points.map(([x]) => x!)));
   const { axis } = chart.measure;
   return {
-    title: chart.title(bytesText(bytes)),
+    title: chart.title(formatBytes(bytes)),
     caption: withLeftOut(chart.caption, lines, bytes),
     summary: seen.map(({ name, points }) => changeOf(name, points, axis)).join('; '),
     heightPx: plotHeightPx,

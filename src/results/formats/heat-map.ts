@@ -1,5 +1,5 @@
 import { bandwidthColumn, latencyColumn, placesOf } from '../../analysis/diagnosis/cells.js';
-import { median, quantile } from '../../analysis/diagnosis/noise.js';
+import { median, quantile } from '../../measure/quantile.js';
 import { gbpsOf, microseconds } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
 import { noValue } from './grid.js';
