@@ -5,6 +5,7 @@ import {
   type Comparison,
   compareRuns,
   defaultTolerance,
+  isOnBothSides,
   isWorse,
 } from '../analysis/compare/compare.js';
 import { WeftError } from '../errors.js';
@@ -97,7 +98,7 @@ export function refuseUnfinished({ id, outcome }: Run): void {
 }
 
 function refuseStrangers({ rows }: Comparison): void {
-  if (rows.some(({ change }) => !change.startsWith('only in'))) return;
+  if (rows.some(({ change }) => isOnBothSides(change))) return;
   throw new WeftError('BAD_USAGE', 'A and B have no row in common', {
     hint: 'Measure the same sizes and columns. For pairs, fix the size with -b and -e.',
   });

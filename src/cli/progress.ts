@@ -1,4 +1,4 @@
-import { gbpsText } from '../results/formats/grid.js';
+import { gbpsText } from '../results/row-figures.js';
 import type { Row } from '../results/schema.js';
 import type { Listener } from '../runner/runner.js';
 import { progressLine, type Standing } from './progress-line.js';

@@ -13,8 +13,8 @@ const fewestCharacters = 16;
 /** A token that was chosen: long enough, and fit for an address. */
 export function checkToken(token: string): string {
   if (/^[\w-]+$/.test(token) && token.length >= fewestCharacters) return token;
-  throw new WeftError('BAD_USAGE', 'WEFT_PAGE_TOKEN cannot be the token of a page', {
-    hint: `Use at least ${fewestCharacters} letters, digits, - or _; or unset it, and one is made.`,
+  throw new WeftError('BAD_USAGE', 'WEFT_PAGE_TOKEN is not a valid token', {
+    hint: `Use at least ${fewestCharacters} letters, digits, - or _, or unset it to get a random token.`,
   });
 }
 
@@ -43,7 +43,7 @@ export const withSafeHeaders: MiddlewareHandler = async (c, next) => {
 export const readersOnly: MiddlewareHandler = async (c, next) => {
   if (c.req.method === 'GET' || c.req.method === 'HEAD') return next();
   c.header('Allow', 'GET, HEAD');
-  return c.text('This page is read, never written.\n', 405);
+  return c.text('Only GET and HEAD are allowed.\n', 405);
 };
 
 /**
@@ -55,7 +55,7 @@ export function knownHosts(host: string): MiddlewareHandler {
   return async (c, next) => {
     const asked = (c.req.header('host') ?? '').toLowerCase().replace(/:\d*$/, '');
     if (names.has(asked) || isIP(asked.replace(/^\[(.*)\]$/, '$1')) !== 0) return next();
-    return c.text('This host name is not one of mine.\n', 403);
+    return c.text('Unknown host name.\n', 403);
   };
 }
 

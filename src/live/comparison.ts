@@ -12,13 +12,13 @@ const kept = new Map<string, ComparisonAnswer>();
 /** What `weft compare` says of two runs. */
 export function compareLogs(a: RunLog, b: RunLog): ComparisonAnswer {
   if (bytesOf(a) + bytesOf(b) > mostBytes) {
-    return { problem: 'These runs are too large to be compared here; use weft compare.' };
+    return { problem: 'These runs are too large to compare here; use weft compare.' };
   }
   const [nameA, nameB] = [a.header?.benchmark, b.header?.benchmark];
   if (nameA !== nameB) {
     const names = `${nameA ?? a.key} and ${nameB ?? b.key}`;
     return {
-      problem: `These are different benchmarks, ${names}: their rows say nothing about each other.`,
+      problem: `These are runs of different benchmarks (${names}) and cannot be compared.`,
     };
   }
   try {

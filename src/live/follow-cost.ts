@@ -64,7 +64,6 @@ export function describeCost({
   cpuSecondsPerRow,
   mostViewers,
 }: CostReport): string {
-  const perRow =
-    cpuSecondsPerRow === undefined ? '' : `, ${cpuSecondsPerRow.toFixed(4)} CPU seconds per row`;
-  return `${plural(rows, 'row')} followed by at most ${plural(mostViewers, 'viewer')}: ${cpuSeconds.toFixed(2)} CPU seconds${perRow}`;
+  const perRow = cpuSecondsPerRow === undefined ? '' : ` (${cpuSecondsPerRow.toFixed(4)} per row)`;
+  return `${plural(rows, 'row')} shown to up to ${plural(mostViewers, 'viewer')}, using ${cpuSeconds.toFixed(2)} CPU seconds${perRow}`;
 }

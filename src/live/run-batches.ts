@@ -70,7 +70,7 @@ export class RunBatches {
     try {
       for (let done = 0; done < bytes.length; ) {
         const { bytesRead } = await file.read(bytes, done, bytes.length - done, begin + done);
-        if (bytesRead === 0) throw new CutError('the file was cut while it was read');
+        if (bytesRead === 0) throw new CutError('the file was truncated while it was read');
         done += bytesRead;
       }
     } finally {

@@ -58,11 +58,11 @@ export class RunFolder implements Disposable {
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
       const why =
-        { ENOENT: 'does not exist', ENOTDIR: 'is not a folder', EACCES: 'may not be read' }[
+        { ENOENT: 'does not exist', ENOTDIR: 'is not a folder', EACCES: 'is not readable' }[
           code ?? ''
         ] ?? message;
       throw new WeftError('BAD_USAGE', `${asked} ${why}`, {
-        hint: 'Name a folder of run files; benchmarks make weft-results/ where they are run.',
+        hint: 'Name a folder of run files; benchmarks write theirs to weft-results/.',
         cause,
       });
     }

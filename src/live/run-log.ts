@@ -151,7 +151,7 @@ export class RunLog {
       const taken = this.#takeLines(piece.subarray(0, bytesRead), at);
       if (at + bytesRead >= size || bytesRead === 0) return;
       if (taken > 0) continue;
-      if (piece.length >= limits.lineBytes) throw new Error('not a run file: a line without end');
+      if (piece.length >= limits.lineBytes) throw new Error('not a run file: a line is too long');
       piece = Buffer.allocUnsafe(Math.min(limits.lineBytes, piece.length * 4));
     }
   }
@@ -189,7 +189,7 @@ export class RunLog {
 /** Why a file cannot be read, in words where there are some. */
 export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOENT') return 'the file is gone';
+  if (code === 'ENOENT') return 'the file was removed';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   return code ?? (error as Error).message;
 }

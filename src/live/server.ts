@@ -109,17 +109,17 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   app.get('/api/runs/events', () => stream((signal) => listEvents(folder, signal)));
   app.get('/api/runs/:key/events', async (c) => {
     const run = await folder.lookUp(c.req.param('key'));
-    if (run === undefined) return c.text('There is no such run.\n', 404);
+    if (run === undefined) return c.text('No such run.\n', 404);
     return stream((signal) => runEvents(run, c.req.header('last-event-id'), signal), 1);
   });
   app.get('/api/compare', async (c) => {
     const keys = [c.req.query('a') ?? '', c.req.query('b') ?? ''];
     const [a, b] = await Promise.all(keys.map((key) => folder.lookUp(key)));
-    if (a === undefined || b === undefined) return c.text('There is no such run.\n', 404);
+    if (a === undefined || b === undefined) return c.text('No such run.\n', 404);
     return c.json(compareLogs(a.log, b.log));
   });
-  app.notFound((c) => c.text('There is nothing here.\n', 404));
-  app.onError((_, c) => c.text('This could not be answered.\n', 500));
+  app.notFound((c) => c.text('Not found.\n', 404));
+  app.onError((_, c) => c.text('Internal error.\n', 500));
   return app;
 }
 
@@ -155,13 +155,13 @@ function listening(app: Hono, host: string, port: number): Promise<ServerType> {
 
 function listenError(host: string, port: number, cause: NodeJS.ErrnoException): WeftError {
   if (cause.code === 'EADDRINUSE') {
-    return new WeftError('PORT_IN_USE', `port ${port} of ${host} is in use`, {
-      hint: 'Choose another with --port, or leave it out: a free one is found.',
+    return new WeftError('PORT_IN_USE', `port ${port} on ${host} is in use`, {
+      hint: 'Choose another with --port, or leave it out to use any free port.',
       cause,
     });
   }
   return new WeftError('BAD_USAGE', `cannot listen on ${host} port ${port}: ${cause.message}`, {
-    hint: 'Name an address of this machine with --host, and a port that you may use with --port.',
+    hint: 'Give an address of this machine with --host and a port you may use with --port.',
     cause,
   });
 }

@@ -17,7 +17,7 @@ export const pageShell = (): string => `<!doctype html>
 <a class="brand" href="/"><svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><use href="/assets/icon.svg#mark"></use></svg>Weft</a>
 <p id="connection" role="status"></p>
 </header>
-<main id="main" tabindex="-1"><noscript>This page needs its script.</noscript></main>
+<main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>
 </body>
 </html>
 `;
@@ -33,7 +33,7 @@ export const refusalPage = (): string => `<!doctype html>
 <body>
 <main>
 <h1>Token needed</h1>
-<p>Open the address that <code>weft serve</code> printed, with its token. If you came here by a link on another page, reload this one.</p>
+<p>Open the address that <code>weft serve</code> printed, including its token. If you followed a link from another page, reload this one.</p>
 </main>
 </body>
 </html>

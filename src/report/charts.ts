@@ -4,10 +4,10 @@ import type { Chart, ChartKind, ChartParts } from './chart.js';
 import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
 import { byGrid, messageRates, proxyShare, requestStages } from './charts/gpu-initiated.js';
 import { byBuffers, byNodes, configurations } from './charts/of-benchmarks.js';
-import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
 import { peerBars, rankBars } from './charts/parts.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
 import { columnOrder, fastestShapes, type Line, linesOf } from './lines.js';
+import { reportKindOf } from './report-kinds.js';
 
 /**
  * Every chart that these runs can fill, in the order a reader wants them. Runs of the same benchmark share charts
@@ -50,18 +50,7 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     ...many('stages', requestStages(lines)),
     ...whole('grid', byGrid(all)),
     ...whole('mops', messageRates(all)),
-    ...many(
-      'pairs',
-      runs.flatMap((run) => pairMaps(run, pairBandwidth)),
-    ),
-    ...many(
-      'pair-times',
-      runs.flatMap((run) => pairMaps(run, pairTime)),
-    ),
-    ...many(
-      'rails',
-      runs.flatMap((run) => railBars(run) ?? []),
-    ),
+    ...chartsOfKinds(runs, many),
     ...one('peers', peerBars(lines)),
     ...one('ranks', rankBars(lines)),
     ...one('spread', spreadBoxes(lines)),
@@ -69,9 +58,23 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
   ];
 }
 
+/** Each kind of chart of all runs together, numbered as one list. */
+function chartsOfKinds(
+  runs: readonly Run[],
+  many: (kind: ChartKind, list: readonly ChartParts[]) => Drawn[],
+): Drawn[] {
+  const all = runs.flatMap((run) => reportKindOf(run).charts?.(run) ?? []);
+  return [...groupBy(all, ([kind]) => kind)].flatMap(([kind, lists]) =>
+    many(
+      kind,
+      lists.flatMap(([, list]) => list),
+    ),
+  );
+}
+
 const ofFastest = (parts: ChartParts): ChartParts => ({
   ...parts,
-  caption: `${parts.caption} Of each kernel the shape that is fastest at the largest size; the table has all.`,
+  caption: `${parts.caption} Each kernel is shown with the shape that is fastest at the largest size; the table lists all shapes.`,
 });
 
 /** Whether bars beside each other say more than a line over the size. */
@@ -93,7 +96,7 @@ const same = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-6 * Math.abs(b));
 
 /** Bands are where nine of ten iterations lie. */
-const bandCaption = 'Means; the bands hold nine of ten iterations.';
+const bandCaption = 'Means; the bands cover 90 % of the iterations.';
 
 function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
   const perPeer = perPeerOnly(lines);
@@ -134,7 +137,7 @@ function timeBySize(lines: readonly Line[]): ChartParts | undefined {
     caption: bandCaption,
     sizeName: 'size per peer',
     measure: roundTrip
-      ? { ...latency, axis: { ...latency.axis, name: 'there and back' } }
+      ? { ...latency, axis: { ...latency.axis, name: 'round-trip time' } }
       : latency,
   });
 }
@@ -144,8 +147,8 @@ function busBandwidth(lines: readonly Line[]): ChartParts | undefined {
   return chartBySize(lines, {
     title: ofPath ? 'Share of the path’s peak by size' : 'BusBW by size',
     caption: ofPath
-      ? 'Bandwidth over what the path between the two memories can carry, at that size where it was measured.'
-      : 'Bandwidth over the rate of the channels that a configuration may use.',
+      ? 'Bandwidth as a share of the peak of the path between the two memories.'
+      : 'Bandwidth as a share of the line rate of the channels that a configuration may use.',
     sizeName: 'size per peer',
     measure: percent(ofPath ? 'of the peak' : 'BusBW', (row) => row.busbwPercent),
   });
@@ -156,22 +159,22 @@ function lineShare(lines: readonly Line[]): ChartParts | undefined {
   if (!perPeerOnly(lines)) return undefined;
   const rated = lines.some(({ rows }) => rows.some((row) => row.linePercent !== null));
   return chartBySize(lines, {
-    title: rated ? 'Share of the line by size' : 'What one rank sends by size',
+    title: rated ? 'Share of the line rate by size' : 'Bandwidth sent by one rank, by size',
     caption: rated
-      ? 'What one rank sends to all its peers, over the rate of its channels.'
-      : 'What one rank sends to all its peers together. No line rate is known to hold it against.',
+      ? 'What one rank sends to all its peers, as a share of the line rate of its channels.'
+      : 'What one rank sends to all its peers together. The line rate is unknown.',
     sizeName: 'size per peer',
     measure: rated
-      ? percent('of the line', (row) => row.linePercent)
+      ? percent('of the line rate', (row) => row.linePercent)
       : { axis: { name: 'sent by one rank', text: 'gbps' }, value: (row) => row.lineGbps },
   });
 }
 
 const boundShare = (lines: readonly Line[]): ChartParts | undefined =>
   chartBySize(lines, {
-    title: 'Share of the possible by size',
+    title: 'Share of the best possible by size',
     caption:
-      'The best time that bytes and line rates allow this plan, over the time it took. Rows marked burst may exceed 100 %.',
+      'The best possible time (bound) of this plan, from its bytes and the line rates, over the measured time. Rows marked burst may exceed 100 %.',
     sizeName: 'size per peer',
     measure: percent('of the bound', (row) => row.ofBoundPercent),
     levels: [{ value: 100, text: 'bound' }],

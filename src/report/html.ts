@@ -21,7 +21,11 @@ interface Section {
 /** Topics in the order a reader asks for them. */
 const topics: readonly { id: string; title: string; kinds: readonly ChartKind[] }[] = [
   { id: 'speed', title: 'Bandwidth and latency', kinds: ['bandwidth', 'latency', 'mops'] },
-  { id: 'line', title: 'Against the line and the possible', kinds: ['busbw', 'line', 'of-bound'] },
+  {
+    id: 'line',
+    title: 'Share of the line rate and of the best possible',
+    kinds: ['busbw', 'line', 'of-bound'],
+  },
   {
     id: 'configurations',
     title: 'Configurations and scale',
@@ -68,7 +72,7 @@ export function renderReport(read: readonly Run[]): string {
     answerSection(answer, runs, sections),
     ...sections.map(sectionHtml),
     '</main>',
-    `<footer>Made by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
+    `<footer>Written by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
     `<script type="application/json" id="charts">${jsonInScript(charts)}</script>`,
     `<script type="module">${script}</script>`,
     '</body>',
@@ -172,7 +176,7 @@ function machines(runs: readonly Run[]): Section {
   const body = runs.map((run) =>
     card(`<h3>${escapeMarkup(run.id)}</h3>${factsHtml(machineOf(run))}`),
   );
-  return { id: 'machine', title: 'The machine', body: body.join('\n') };
+  return { id: 'machine', title: 'Machine', body: body.join('\n') };
 }
 
 const factsHtml = (facts: readonly (readonly [string, string])[]): string =>

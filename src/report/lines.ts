@@ -1,5 +1,5 @@
 import { groupBy } from '../measure/group.js';
-import { plural } from '../measure/units.js';
+import { isInMatrix } from '../results/row-kinds.js';
 import type { Row, Run } from '../results/schema.js';
 import { runNames } from './run-names.js';
 
@@ -54,7 +54,7 @@ export function linesOf(runs: readonly Run[], order: readonly string[] = []): Li
 
 function byConfiguration(run: Run): Map<string, Row[]> {
   const measured = run.rows.filter(
-    (row) => row.kind !== 'pair' && row.bytes !== null && row.nanoseconds !== null,
+    (row) => !isInMatrix(row) && row.bytes !== null && row.nanoseconds !== null,
   );
   const nameOf = configurationNames(measured);
   const groups = groupBy(measured, nameOf);
@@ -147,5 +147,5 @@ export function withLeftOut(caption: string, lines: readonly Line[], bytes?: num
   const failed = lines
     .flatMap(({ rows }) => rows)
     .filter((row) => !isPassed(row) && (bytes === undefined || row.bytes === bytes)).length;
-  return failed === 0 ? caption : `${caption} Failed and left out: ${plural(failed, 'row')}.`;
+  return failed === 0 ? caption : `${caption} Failed rows not shown: ${failed}.`;
 }

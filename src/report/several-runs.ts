@@ -6,7 +6,7 @@ import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';
 import { runNames } from './run-names.js';
 
-/** What is to be said of several runs of one benchmark, in a sentence. */
+/** Several runs of one benchmark, in a sentence. */
 export function severalFinding(runs: readonly Run[], against: readonly Against[]): string {
   const { benchmark } = runs[0]!;
   const [only, ...more] = against;
@@ -19,11 +19,12 @@ function fastestOf(runs: readonly Run[]): string {
   const rate = rateOf(runs);
   const names = runNames(runs);
   const rated = runs.map((run) => ratedRows(run, rate));
-  if (rated.every((rows) => rows.length === 0)) return `none of the ${runs.length} runs has a rate`;
+  if (rated.every((rows) => rows.length === 0))
+    return `none of the ${runs.length} runs measured a rate`;
   const worlds = new Set(runs.map(({ world }) => `${world.ranks} on ${world.hosts.length}`));
   if (worlds.size > 1) {
     const bests = rated.map((rows, i) => `${names[i]} ${bestText(rows, rate)}`);
-    return `runs in ${worlds.size} different worlds; their best: ${bests.join('; ')}`;
+    return `the runs differ in ranks or hosts; best of each: ${bests.join('; ')}`;
   }
   const sizes = rated.map((rows) => new Set(rows.map((row) => row.bytes)));
   const shared = rated.map((rows) =>

@@ -2,13 +2,14 @@ import { formatBytes, formatBytesRounded, formatNanoseconds } from '../measure/u
 import { comparisonParts } from '../results/formats/comparison.js';
 import { gridOf, leadOf } from '../results/formats/grid.js';
 import { describeRun, markOf } from '../results/formats/notes.js';
+import { isInMatrix } from '../results/row-kinds.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Against } from './comparison.js';
 import { type Cell, htmlTable } from './html-table.js';
 
 /** Sizes down, configurations across, as the terminal shows a run; empty where only pairs were measured. */
 export function gridTable(run: Run): string {
-  const grid = gridOf({ ...run, rows: run.rows.filter((row) => row.kind !== 'pair') });
+  const grid = gridOf({ ...run, rows: run.rows.filter((row) => !isInMatrix(row)) });
   const { columns, figures, lines } = grid;
   const lead = leadOf(grid);
   if (lines.length === 0) return '';

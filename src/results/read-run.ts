@@ -88,7 +88,7 @@ function refuseOtherSchema(json: unknown, name: string): void {
   if (typeof schema !== 'string' || schema === runSchemaName) return;
   throw new WeftError(
     'BAD_FILE',
-    `${name}, line 1: this is ${schema}; this Weft reads ${runSchemaName}`,
+    `${name}, line 1: its schema is ${schema}; this Weft reads ${runSchemaName}`,
     {
       hint: 'Read it with the Weft that wrote it, or name a run file.',
     },
@@ -123,14 +123,18 @@ function damaged(run: Run, damage: WeftError): ReadRun {
 
 function badLine(name: string, line: number, cause: unknown, rowsBefore: number): WeftError {
   const why = cause instanceof z.ZodError ? firstIssue(cause) : (cause as Error).message;
-  const kept = line === 1 ? '' : `; ${plural(rowsBefore, 'row')} before it can be read`;
-  return new WeftError('BAD_FILE', `${name}, line ${line}: not a line of a run (${why})${kept}`, {
-    hint:
-      line === 1
-        ? 'A run file begins with a line that says "schema":"weft.run/1".'
-        : 'Measure again, or see with `weft report` what the file still holds.',
-    cause,
-  });
+  const kept = line === 1 ? '' : `; ${plural(rowsBefore, 'row')} before it can still be read`;
+  return new WeftError(
+    'BAD_FILE',
+    `${name}, line ${line}: not a line of a run file (${why})${kept}`,
+    {
+      hint:
+        line === 1
+          ? 'A run file begins with a line that says "schema":"weft.run/1".'
+          : 'Run it again, or show the readable rows with `weft report`.',
+      cause,
+    },
+  );
 }
 
 function firstIssue({ issues }: z.ZodError): string {

@@ -1,9 +1,10 @@
 import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
+import type { RowKindName } from './row-kinds.js';
 import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
 interface RowSubject {
-  readonly kind?: Row['kind'];
+  readonly kind?: RowKindName;
   readonly column: string;
   readonly labels?: Labels;
 }

@@ -1,5 +1,6 @@
 import type { Expectation } from '../analysis/verdict/expectations.js';
 import { WeftError } from '../errors.js';
+import { pairMetricOf } from '../results/column-name.js';
 import type { Run } from '../results/schema.js';
 import { type Benchmark, optionsOf } from './benchmark.js';
 import { columnsOf } from './columns.js';
@@ -63,7 +64,9 @@ const notFromBaseline = new Set(['timeoutMs', 'pin', 'check']);
 export function runsForBaseline(baseline: Run, scope: CheckScope): Job[] {
   const { settings, benchmark: id } = baseline;
   // Pairs choose their size by the time it takes: the same size again is comparable.
-  const bytes = baseline.rows.find((row) => row.kind === 'pair' && row.column !== 'Latency')?.bytes;
+  const bytes = baseline.rows.find(
+    (row) => row.kind === 'pair' && pairMetricOf(row) === 'bandwidth',
+  )?.bytes;
   const size = bytes == null ? {} : { minBytes: bytes, maxBytes: bytes };
   try {
     const recorded: Given = { ...settings, ...(settings.own as Given | undefined) };

@@ -176,6 +176,10 @@ function setUpDifferences(a: Run, b: Run): string[] {
     .map(([what, of]) => `${what}: ${String(of(a))} in A, ${String(of(b))} in B`);
 }
 
+/** Whether both sides have the row, whatever came of it. */
+export const isOnBothSides = (change: Change): boolean =>
+  change !== 'only in A' && change !== 'only in B';
+
 /** Whether B falls short of A anywhere. */
 export const isWorse = ({ rows }: Comparison): boolean =>
   rows.some(({ change }) => change === 'slower' || change === 'broken in B');

@@ -1,14 +1,14 @@
 import { type Comparison, fewestBlocks } from './compare.js';
 
-/** What the reader must know of how it was judged. */
+/** How the rows were judged, for the reader. */
 export function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
   const percent = `${Number((tolerance * 100).toFixed(2))} %`;
-  const counts = `${blocks[0]} against ${blocks[1]} blocks`;
-  const finer = `to see smaller ones measure A and B in turns, ${fewestBlocks} runs each, and name them all`;
+  const counts = `${blocks[0]} blocks of A and ${blocks[1]} of B`;
+  const finer = `to detect smaller ones, run A and B alternately, ${fewestBlocks} times each, and name all files`;
   const how = {
-    'in turns': `${counts} in turns, permuted; a row differs by more than ${percent} or is the same`,
-    apart: `${counts}, one side after the other: what the machine did meanwhile is not known, so only differences above ${percent} are judged; ${finer}`,
-    single: `too few repeats to know how runs differ by themselves, so only differences above ${percent} are judged; ${finer}`,
+    'in turns': `${counts}, measured alternately (permutation test); differences up to ${percent} count as the same`,
+    apart: `${counts}, one side after the other: the machine may have changed in between, so only differences above ${percent} count; ${finer}`,
+    single: `too few repeats to know how much runs vary, so only differences above ${percent} count; ${finer}`,
   }[method];
-  return [...warnings.map((warning) => `not the same set-up: ${warning}`), how];
+  return [...warnings.map((warning) => `different set-up: ${warning}`), how];
 }

@@ -1,3 +1,5 @@
+import { gbpsOf } from '../../measure/units.js';
+import { type PairMetric, pairMetricOf } from '../../results/column-name.js';
 import type { Row, Run } from '../../results/schema.js';
 
 /** One directed pair, on one rail or over all of them, in one metric. */
@@ -35,11 +37,6 @@ export interface PairMatrix extends Places {
   readonly cells: readonly PairCell[];
 }
 
-export const bandwidthColumn = 'Bandwidth';
-export const latencyColumn = 'Latency';
-/** One round on each rail alone, where the matrix is over all rails together. */
-export const railColumn = 'Rail';
-
 /** Rails are named in labels as channels are: `nic1`, or `1` where the channel has no name of its own. */
 export const railLabel = (nics: readonly string[], rail: number): string =>
   nics.indexOf(nics[rail]!) === rail && nics.lastIndexOf(nics[rail]!) === rail
@@ -52,31 +49,26 @@ export function placesOf(run: Pick<Run, 'world' | 'fabric'>): Places {
   return { hosts: byRank, nics: run.fabric.channels.map(({ nic }, i) => nic ?? String(i)) };
 }
 
-const isPair = (row: Row): boolean =>
-  row.kind === 'pair' &&
-  row.nanoseconds !== null &&
-  row.labels.from !== undefined &&
-  row.labels.to !== undefined;
-
-/** The matrix of a run of `pairs`: bandwidth and latency of the largest size of each. */
-export function matrixOf(run: Pick<Run, 'world' | 'fabric' | 'rows'>): PairMatrix {
-  return { ...placesOf(run), cells: cellsOf(run, [bandwidthColumn, latencyColumn]) };
-}
+/** The matrix of these rows between pairs: bandwidth of the largest size, and latency. */
+export const matrixOf = (places: Places, rows: readonly Row[]): PairMatrix => ({
+  ...places,
+  cells: cellsOf(places, rows, ['bandwidth', 'latency']),
+});
 
 /** What each rail carried alone, in one round. */
-export const railCellsOf = (run: Pick<Run, 'world' | 'fabric' | 'rows'>): PairCell[] =>
-  cellsOf(run, [railColumn]);
+export const railCellsOf = (places: Places, rows: readonly Row[]): PairCell[] =>
+  cellsOf(places, rows, ['rail']);
 
-function cellsOf(run: Pick<Run, 'world' | 'fabric' | 'rows'>, columns: readonly string[]) {
-  const { nics } = placesOf(run);
+function cellsOf({ nics }: Places, rows: readonly Row[], metrics: readonly PairMetric[]) {
   const rails = new Map(nics.map((_, rail) => [railLabel(nics, rail), rail]));
   const cells = new Map<string, PairCell>();
-  for (const row of run.rows) {
-    if (!isPair(row) || !columns.includes(row.column)) continue;
-    const { from, to } = row.labels;
-    const rail = row.labels.rail === undefined ? undefined : rails.get(row.labels.rail);
+  for (const row of rows) {
+    const { from, to, rail: label } = row.labels;
+    if (from === undefined || to === undefined || row.nanoseconds === null) continue;
+    if (!metrics.includes(pairMetricOf(row))) continue;
+    const rail = label === undefined ? undefined : rails.get(label);
     const key = `${from} ${to} ${rail}`;
-    const before = cells.get(key) ?? { from: from!, to: to!, rail };
+    const before = cells.get(key) ?? { from, to, rail };
     cells.set(key, { ...before, ...figuresOf(row, before) });
   }
   return [...cells.values()];
@@ -86,9 +78,9 @@ function figuresOf(row: Row, before: PairCell): Partial<PairCell> {
   const { mean, p50 } = row.nanoseconds!;
   const sum = row.resent === undefined ? before.resent : (before.resent ?? 0) + row.resent;
   const resent = sum === undefined ? {} : { resent: sum };
-  if (row.column === latencyColumn) {
+  if (pairMetricOf(row) === 'latency') {
     return { ...resent, latencyNs: p50 / 2, latencyMeanNs: mean / 2 };
   }
   // Of several sizes the last, which is the largest, is the bandwidth.
-  return { ...resent, gbps: p50 > 0 ? ((row.bytes ?? 0) * 8) / p50 : 0 };
+  return { ...resent, gbps: p50 > 0 ? gbpsOf(row.bytes ?? 0, p50) : 0 };
 }

@@ -18,29 +18,6 @@ const leastLate = Math.log(1.4);
 const leastStall = Math.log(2.5);
 const leastResent = 4;
 
-/**
- * Whether one retest is enough to say so. What is half as fast alone is not bad luck; what is a little slower, or
- * resent a few segments, may have met a busy moment.
- */
-export const isPlain = ({ symptom, effect }: Finding): boolean =>
-  symptom === 'stalls' || (symptom === 'slow' && effect < 0.5);
-
-/** Two retests of the same pairs: each is as good as it was in its better moment. */
-export function bestOf(first: RetestResult, second: RetestResult): RetestResult {
-  const retests = first.retests.map((one, index) => {
-    const other = second.retests[index] ?? one;
-    const least = (pick: (retest: Retest) => number) => Math.min(pick(one), pick(other));
-    return {
-      ...one,
-      gbps: Math.max(one.gbps, other.gbps),
-      latencyNanoseconds: least((r) => r.latencyNanoseconds),
-      latencyMeanNanoseconds: least((r) => r.latencyMeanNanoseconds),
-      resent: one.resent === null || other.resent === null ? null : least((r) => r.resent ?? 0),
-    };
-  });
-  return { ...first, retests, pace: second.pace };
-}
-
 /** The findings about one suspect; empty when it was healthy alone. */
 export function conclude({ suspect, retests, pace }: RetestResult, places: Places): Finding[] {
   const still = standingStill(pace).filter(({ rank }) => suspect.ranks.includes(rank));

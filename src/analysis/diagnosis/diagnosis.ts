@@ -1,9 +1,49 @@
-import type { Finding } from '../../results/finding.js';
+import type { Diagnosis, Finding } from '../../results/finding.js';
 import type { Places } from './cells.js';
-import { confidenceFrom } from './conclude.js';
+import { confidenceFrom, type RetestResult } from './conclude.js';
 import { nameOf } from './finding-name.js';
-import type { Suspect, Symptom } from './suspects.js';
+import { type Gap, gapFindings } from './gaps.js';
+import { concludeAll } from './loss.js';
+import type { ScanResult, Suspect, Symptom } from './suspects.js';
 import { nextStep } from './words.js';
+
+export interface Examined {
+  readonly scan: ScanResult;
+  readonly suspects: readonly Suspect[];
+  /** Of the first suspects, in their order. */
+  readonly results: readonly RetestResult[];
+  readonly gaps: readonly Gap[];
+}
+
+/** What the scan and the retests say together. */
+export function diagnosisOf({ scan, suspects, results, gaps }: Examined): Diagnosis {
+  const { matrix, pace } = scan;
+  const { findings, dismissed } = concludeAll(results, matrix);
+  const suspicion = (outcome: string) => (suspect: Suspect) => {
+    const { symptom, ...subject } = suspicionOf(suspect, matrix);
+    return `${nameOf(subject)} ${looked[symptom]} in the scan ${outcome}`;
+  };
+  return {
+    retested: true,
+    findings: [...gapFindings(gaps), ...findings],
+    notConfirmed: [
+      ...dismissed.map(suspicion('but was fine when measured alone')),
+      ...suspects
+        .slice(results.length)
+        .map(suspicion('but was not retested: there were too many suspects')),
+    ],
+    pace: [...pace],
+    retests: results.flatMap(({ retests }) => retests),
+  };
+}
+
+const looked: Record<Finding['symptom'], string> = {
+  slow: 'looked slow',
+  late: 'had high latency',
+  loss: 'seemed to lose packets',
+  stalls: 'seemed to stall',
+  down: 'seemed down',
+};
 
 const symptomOf: Record<Symptom['metric'], Finding['symptom']> = {
   slow: 'slow',
@@ -25,7 +65,7 @@ export function suspicionOf(suspect: Suspect, places: Places): Finding {
     effect: ratio,
     // Nobody has looked twice.
     confidence: Math.round(confidenceFrom(sigmas, consistency) * 50) / 100,
-    evidence: `${share} % of the pairs of ${nameOf(subject)} stand out (${ratio.toFixed(2)} of the healthy); not retested.`,
+    evidence: `${share} % of the pairs of ${nameOf(subject)} stand out (${ratio.toFixed(2)} times the healthy value); not retested.`,
     next: nextStep(subject),
   };
 }
@@ -39,15 +79,15 @@ function whoOf({ ranks, rail }: Suspect, { cause }: Symptom, { hosts, nics }: Pl
   return { cause: 'rank', who: { rank, host: hosts[rank]!, direction: 'both' } } as const;
 }
 
-/** `NIC nic1 of h2: slow, 70 % of the healthy (confidence 0.97)` */
+/** `NIC nic1 of h2: slow, 70 % of healthy bandwidth (confidence 0.97)` */
 export function headline(finding: Finding): string {
   const { symptom, effect, confidence } = finding;
   const percent = `${Math.round(effect * 100)} %`;
   const what: Record<Finding['symptom'], string> = {
-    slow: `slow, ${percent} of the healthy`,
-    late: `late, ${effect.toFixed(1)} times the latency of the healthy`,
-    loss: `loses packets, ${percent} of the healthy bandwidth`,
-    stalls: `stands still, runs ${percent} of the time`,
+    slow: `slow, ${percent} of healthy bandwidth`,
+    late: `high latency, ${effect.toFixed(1)} times healthy`,
+    loss: `loses packets, ${percent} of healthy bandwidth`,
+    stalls: `stalls, runs only ${percent} of the time`,
     down: 'down',
   };
   return `${nameOf(finding)}: ${what[symptom]} (confidence ${confidence.toFixed(2)})`;

@@ -15,7 +15,7 @@ export interface Symptom {
   readonly cause?: Cause;
 }
 
-/** One place to retest: a host (or one rank of it), a pair, or a rail. */
+/** A place that looks bad: a host (or one rank of it), a pair, or a rail. */
 export interface Suspect {
   readonly kind: 'place' | 'pair' | 'rail';
   /** Of a place all that are meant; of a pair from and to. */

@@ -19,38 +19,38 @@ export function evidenceOf(subject: Subject, figures: Figures): string {
   const { effect = 0, resent = 0, share = 0, usual = 0, longestMs = 0 } = figures;
   switch (subject.symptom) {
     case 'slow':
-      return `Measured alone, ${nameOf(subject)} carries ${percent(effect)} of what a healthy pair does.`;
+      return `Measured alone, ${nameOf(subject)} carries ${percent(effect)} of what a healthy pair carries.`;
     case 'late':
       return `Measured alone, a message takes ${times(effect)} as long as between healthy ranks.`;
     case 'loss':
-      return `Measured alone, ${resent} TCP segments had to be sent again on one rail, and bandwidth was ${percent(effect)} of a healthy pair’s.`;
+      return `Measured alone, one rail resent ${resent} TCP segments and reached ${percent(effect)} of a healthy pair’s bandwidth.`;
     case 'stalls':
-      return `Its process did not run ${percent(share)} of the time (the others ${percent(usual)}), at most ${longestMs.toFixed(0)} ms at a stretch.`;
+      return `Its process did not run for ${percent(share)} of the time (other ranks: ${percent(usual)}), for up to ${longestMs.toFixed(0)} ms at once.`;
     case 'down':
-      return 'Nothing came through before the deadline, or the interface has no carrier.';
+      return 'No data arrived before the deadline, or the interface has no carrier.';
   }
 }
 
 const look: Record<Finding['cause'], string> = {
-  nic: 'Look at that NIC: its negotiated speed (ethtool, ibstat), PCIe width and errors, its cable and its port on the switch.',
-  host: 'Look at what all its NICs share: PCIe, memory, CPU frequency and power, other jobs on it, its switch.',
-  rail: 'Look at the switch of that rail and its uplinks: every host is slow there.',
-  pair: 'Look at the way between the two: routes, uplinks, ECMP, firewalls. Each of them is well with others.',
-  rank: 'Look at that process and its core: who stops it, what shares the core, cgroup limits.',
+  nic: 'Check that NIC: negotiated speed (ethtool, ibstat), PCIe width and errors, cable and switch port.',
+  host: 'Check what all its NICs share: PCIe, memory, CPU frequency and power, other jobs, its switch.',
+  rail: 'Check the switch of that rail and its uplinks: every host is slow there.',
+  pair: 'Check the path between the two: routes, uplinks, ECMP, firewalls. Each host is fine with other peers.',
+  rank: 'Check that process and its core: what stops it, what else runs on the core, cgroup limits.',
 };
 
 /** What to look at. */
 export function nextStep({ cause, symptom, who }: Subject): string {
   if (symptom === 'stalls') {
-    return 'Look at who stops that process: a debugger, a cgroup’s CPU limit or freezer, a batch system, memory that is swapped.';
+    return 'Check what stops that process: a debugger, a cgroup CPU limit or freezer, the batch system, swapping.';
   }
   if (symptom === 'loss') {
     return cause === 'pair'
-      ? 'Look at error and drop counters along the way between the two.'
-      : `Look at error and drop counters (ethtool -S, the switch port) of ${who.nic ?? 'its NICs'}; then cables and transceivers.`;
+      ? 'Check error and drop counters along the path between the two.'
+      : `Check error and drop counters (ethtool -S, switch port) of ${who.nic ?? 'its NICs'}, then cables and transceivers.`;
   }
   if (symptom === 'down') {
-    return 'Look at the link, the switch port and the firewall; the rail was left out of the measurement.';
+    return 'Check the link, the switch port and the firewall. The measurement did not use this rail.';
   }
   return look[cause];
 }

@@ -11,7 +11,7 @@ export function judgeDiagnoses(runs: readonly Run[]): Item[] {
   return runs.flatMap(({ benchmark, diagnosis }) => {
     if (!diagnosis) return [];
     if (diagnosis.findings.length > 0) return diagnosis.findings.map(itemOf);
-    return [{ name: `${benchmark} outliers`, grade: 'pass', reason: 'No one stands out.' }];
+    return [{ name: `${benchmark} outliers`, grade: 'pass', reason: 'No outliers found.' }];
   });
 }
 

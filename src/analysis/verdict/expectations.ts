@@ -18,9 +18,9 @@ export const metrics = {
   gbps: { unit: 'Gbps', moreIsBetter: true, of: (row) => row.gbps },
   lineGbps: { unit: 'Gbps on the line', moreIsBetter: true, of: (row) => row.lineGbps },
   busbwPercent: { unit: '% BusBW', moreIsBetter: true, of: (row) => row.busbwPercent },
-  linePercent: { unit: '% of the line', moreIsBetter: true, of: (row) => row.linePercent },
+  linePercent: { unit: '% of the line rate', moreIsBetter: true, of: (row) => row.linePercent },
   ofBoundPercent: { unit: '% of the bound', moreIsBetter: true, of: (row) => row.ofBoundPercent },
-  mops: { unit: 'million a second', moreIsBetter: true, of: (row) => row.mops },
+  mops: { unit: 'million/s', moreIsBetter: true, of: (row) => row.mops },
   latencyUs: {
     unit: 'us',
     moreIsBetter: false,
@@ -83,8 +83,8 @@ export function readExpectations(file: string): Expectation[] {
     return fileSchema.parse(parse(readFileSync(file, 'utf8'))).expect.flatMap(expanded);
   } catch (cause) {
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
-    throw new WeftError('BAD_USAGE', `${file} holds no expectations: ${why}`, {
-      hint: 'It is YAML with `expect:`, a list of benchmark, column, bytes and limits; see docs/checking.md.',
+    throw new WeftError('BAD_USAGE', `${file} is not a valid expectations file: ${why}`, {
+      hint: 'Write YAML with `expect:`, a list of benchmark, column, bytes and limits; see docs/checking.md.',
       cause,
     });
   }
@@ -102,7 +102,7 @@ function expanded(entry: z.infer<typeof expectationSchema>): Expectation[] {
   });
   if (expectations.length > 0) return expectations;
   throw new TypeError(
-    `${benchmark} ${column} expects nothing: give one of ${metricNames.join(', ')}`,
+    `${benchmark} ${column} has no limit: give at least one of ${metricNames.join(', ')}`,
   );
 }
 
@@ -124,12 +124,12 @@ export function judgeExpectations(
       .filter((row) => row.column === column && (bytes === undefined || row.bytes === bytes));
     const measured = rows.filter((row) => row.outcome === 'passed');
     if (measured.length > 0) return measured.map((row) => judgeRow(row, expectation));
-    const why = rows.find((row) => row.reason)?.reason ?? 'no run has it';
+    const why = rows.find((row) => row.reason)?.reason ?? 'no run has this row';
     const name = [benchmark, column, ...(bytes === undefined ? [] : [formatBytes(bytes)])].join(
       ' ',
     );
-    const next = `Run weft ${benchmark} --columns ${column} by itself and read what it says.`;
-    return [{ name, grade: 'fail', reason: `It was not measured: ${why}.`, next }];
+    const next = `Run weft ${benchmark} --columns ${column} alone and read its output.`;
+    return [{ name, grade: 'fail', reason: `Not measured: ${why}.`, next }];
   });
 }
 
@@ -138,14 +138,14 @@ export function judgeRow(row: Row, { benchmark, metric, limits }: Expectation): 
   const subject = { name: `${benchmark} ${nameOfRow(row)}`, metric, expected: limits.pass };
   const value = of(row);
   if (value === null || value === undefined) {
-    const reason = `Its ${metric} is not known, so nothing can be said.`;
-    const next = 'Give the line rate with --line-rate, or expect another figure.';
+    const reason = `${metric} is unknown, so this row cannot be judged.`;
+    const next = 'Set the line rate with --line-rate, or expect another metric.';
     return { ...subject, grade: 'fail', reason, next };
   }
   const grade = gradeOf(value, limits, moreIsBetter);
   const bound = moreIsBetter ? 'at least' : 'at most';
-  const reason = `${figure(value)} ${unit}, where ${bound} ${figure(limits.pass)} was expected.`;
-  const next = `Look for the cause with weft pairs --per-rail, and repeat weft ${benchmark} --columns ${row.column}.`;
+  const reason = `${figure(value)} ${unit}; expected ${bound} ${figure(limits.pass)}.`;
+  const next = `Find the cause with weft pairs --per-rail, then repeat weft ${benchmark} --columns ${row.column}.`;
   return { ...subject, grade, reason, value, ...(grade !== 'pass' && { next }) };
 }
 

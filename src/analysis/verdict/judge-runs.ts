@@ -3,7 +3,7 @@ import type { Run } from '../../results/schema.js';
 import type { ComparedRow, Comparison } from '../compare/compare.js';
 import type { Item } from './verdict.js';
 
-/** What is wrong whatever was expected: wrong bytes, failed rows, runs that came to no end. */
+/** What is wrong whatever was expected: wrong bytes, failed rows, runs that did not finish. */
 export function judgeSoundness(runs: readonly Run[]): Item[] {
   return runs.flatMap((run) => [...bytesChecked(run), ...failedRows(run), ...unfinished(run)]);
 }
@@ -14,16 +14,16 @@ function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
   const name = `${benchmark} data`;
   const figures = { metric: 'wrongBytes', value: wrong, expected: 0 };
   if (wrong > 0) {
-    const reason = `${wrong} of ${bytes} bytes arrived wrong.`;
+    const reason = `${wrong} of ${bytes} bytes are wrong.`;
     const next =
       'Take the host named in the run out of service and test its memory, NICs and cables.';
     return [{ name, grade: 'fail', reason, next, ...figures }];
   }
-  // What came to no end before its first row says so itself.
+  // What did not finish before its first row says so itself.
   if (bytes === 0 && outcome === 'aborted') return [];
   if (bytes === 0) {
-    const next = 'Run it without --check 0.';
-    return [{ name, grade: 'degraded', reason: 'No byte was checked.', next, ...figures }];
+    const next = 'Run it again without --check 0.';
+    return [{ name, grade: 'degraded', reason: 'No bytes were checked.', next, ...figures }];
   }
   return [{ name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures }];
 }
@@ -34,8 +34,8 @@ const failedRows = ({ benchmark, rows }: Run): Item[] =>
     .map((row) => ({
       name: `${benchmark} ${nameOfRow(row)}`,
       grade: 'fail',
-      reason: `It ${row.outcome}: ${row.reason ?? 'no reason given'}.`,
-      next: `Run weft ${benchmark} --columns ${row.column} by itself.`,
+      reason: `The row ${row.outcome}: ${row.reason ?? 'no reason given'}.`,
+      next: `Run weft ${benchmark} --columns ${row.column} alone.`,
     }));
 
 function unfinished({ benchmark, outcome, errors }: Run): Item[] {
@@ -45,7 +45,7 @@ function unfinished({ benchmark, outcome, errors }: Run): Item[] {
     {
       name: `${benchmark} run`,
       grade: 'fail',
-      reason: `It did not come to its end: ${error?.message ?? 'the file has no last line'}.`,
+      reason: `The run did not finish: ${error?.message ?? 'its file has no last line'}.`,
       next: error?.hint ?? 'Run it again.',
     },
   ];
@@ -60,16 +60,22 @@ export const judgeComparison = (comparison: Comparison): Item[] =>
 
 function judgeCompared(benchmark: string, { row, change, effect, reason: why }: ComparedRow): Item {
   const name = `${benchmark} ${nameOfRow(row)}`;
-  const next = `Compare the two runs with weft compare, then look for the cause with weft pairs --per-rail.`;
+  const next = `Compare the two runs with weft compare, then find the cause with weft pairs --per-rail.`;
   if (change === 'slower') {
     const grade = effect! > failingEffect ? 'fail' : 'degraded';
-    const reason = `It takes ${(effect! * 100).toFixed(0)} % longer than in the baseline.`;
+    const reason = `It takes ${(effect! * 100).toFixed(0)} % longer than the baseline.`;
     return { name, grade, reason, next, metric: 'slowdown', value: effect!, expected: 0 };
   }
   if (change === 'broken in B' || change === 'only in A') {
-    const reason = `The baseline has it, this run does not: ${why ?? 'it was not measured'}.`;
+    const reason = `The baseline has this row, this run does not: ${why ?? 'it was not measured'}.`;
     return { name, grade: 'fail', reason, next };
   }
-  const reason = change === 'same' ? 'As in the baseline.' : `${change}, against the baseline.`;
-  return { name, grade: 'pass', reason };
+  return { name, grade: 'pass', reason: passing[change] };
 }
+
+const passing = {
+  same: 'Same as the baseline.',
+  faster: 'Faster than the baseline.',
+  'broken in A': 'It failed in the baseline.',
+  'only in B': 'The baseline does not have this row.',
+} as const;

@@ -52,7 +52,7 @@ function judgeBySource(
       if (same.length === 0) {
         throw new WeftError(
           'BAD_USAGE',
-          `no run of ${source.runs[0]!.benchmark} to hold against it`,
+          `no run of ${source.runs[0]!.benchmark} to compare with the baseline`,
         );
       }
       const comparison = compareRuns(source.runs, same, source);
@@ -60,7 +60,7 @@ function judgeBySource(
     }
     case 'machine': {
       const unknown = columnsWithoutReference(merged);
-      const left = `nothing is published to hold ${unknown.join(', ')} against`;
+      const left = `not judged, since no figures are published: ${unknown.join(', ')}`;
       return {
         against: describeMachine(source.machine),
         items: judgeByMachine(source.machine, merged),

@@ -170,8 +170,8 @@ function lineRates({ name, nicGbps }: Machine, { benchmark, fabric }: Run): Item
     {
       name: `${benchmark} link rates`,
       grade: 'fail',
-      reason: `${name} has NICs of ${nicGbps} Gbps, but here are ${nics.join(', ')}.`,
-      next: 'Look whether the link came up at a lower speed (weft info), or name the machine you have.',
+      reason: `${name} has ${nicGbps} Gbps NICs, but these are slower: ${nics.join(', ')}.`,
+      next: 'Check with weft info whether the link came up at a lower speed, or name the right machine.',
       metric: 'lineRateGbps',
       value: Math.min(...wrong.map((channel) => channel.lineRateGbps!)),
       expected: nicGbps,
@@ -183,14 +183,13 @@ function lineRates({ name, nicGbps }: Machine, { benchmark, fabric }: Run): Item
 function missingNics({ name, nicsPerGpu }: Machine, { benchmark, fabric }: Run): Item[] {
   const expected = Math.ceil(nicsPerGpu);
   const found = fabric.channels.length;
-  if (fabric.provider === null || !fabric.provider.startsWith('efa') || found >= expected)
-    return [];
+  if (fabric.provider?.split(';')[0] !== 'efa' || found >= expected) return [];
   return [
     {
       name: `${benchmark} NICs`,
       grade: 'fail',
-      reason: `A GPU of ${name} has ${expected} NICs, but a rank has only ${found}.`,
-      next: 'Look at weft info: is a device missing, down, or not in the container?',
+      reason: `On ${name} each GPU has ${expected} NICs, but a rank uses only ${found}.`,
+      next: 'Check with weft info whether a device is missing, down or not visible in the container.',
       metric: 'channels',
       value: found,
       expected,
@@ -230,4 +229,4 @@ export function judgeByBound(runs: readonly Run[]): Item[] {
 const anyMachine = { pass: 80, fail: 50 };
 
 export const describeMachine = ({ name, nicGbps }: Machine): string =>
-  `built in for ${name}: NICs of ${nicGbps} Gbps, shares of the line as published for p5 from ${formatBytes(128 * K)} up`;
+  `built-in figures for ${name}: ${nicGbps} Gbps NICs, shares of the line rate as published for p5, from ${formatBytes(128 * K)} up`;

@@ -215,8 +215,10 @@ export const strategyOf = (rail: number | undefined): Strategy =>
 
 const floorToPower = (bytes: number): number => 2 ** Math.floor(Math.log2(Math.max(1, bytes)));
 
+const overTcp = new Set(['tcp', 'net', 'sockets']);
+
 /** Only over TCP does the kernel know. */
 function resentSince(before: number | undefined, provider: string): number | undefined {
-  const now = /^(tcp|net|sockets)/.test(provider) ? tcpResent() : undefined;
+  const now = overTcp.has(provider.split(';')[0]!) ? tcpResent() : undefined;
   return now === undefined || before === undefined ? undefined : Math.max(0, now - before);
 }

@@ -1,14 +1,10 @@
-import {
-  bandwidthColumn,
-  latencyColumn,
-  railColumn,
-  railLabel,
-} from '../../analysis/diagnosis/cells.js';
+import { railLabel } from '../../analysis/diagnosis/cells.js';
 import { figuresOf, isTooGood, oneToEachBytes, pingPongBytes } from '../../measure/figures.js';
 import { summarize } from '../../measure/statistics.js';
 import { nanosecondsAt } from '../../measure/units.js';
 import { allowedLineRateGbps, type Link } from '../../plan/bound.js';
 import { multi } from '../../plan/strategies.js';
+import { pairColumns } from '../../results/column-name.js';
 import { measuredRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { isBurst, tooGood } from '../../runner/row.js';
@@ -35,7 +31,7 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
     checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
   return measuredRow({
     kind: 'pair',
-    column: latency ? latencyColumn : alone ? railColumn : bandwidthColumn,
+    column: pairColumns[alone ? 'rail' : metric],
     bytes,
     samples,
     batch,

@@ -1,26 +1,24 @@
 import { matrixOf, railCellsOf } from '../../analysis/diagnosis/cells.js';
-import { suspicionOf } from '../../analysis/diagnosis/diagnosis.js';
-import { nameOf } from '../../analysis/diagnosis/finding-name.js';
-import { gapFindings } from '../../analysis/diagnosis/gaps.js';
-import { concludeAll } from '../../analysis/diagnosis/loss.js';
-import { findSuspects, type ScanResult, type Suspect } from '../../analysis/diagnosis/suspects.js';
+import { diagnosisOf } from '../../analysis/diagnosis/diagnosis.js';
+import { findSuspects, type ScanResult } from '../../analysis/diagnosis/suspects.js';
 import { type RankPair, roundsOf } from '../../plan/rounds.js';
-import type { Diagnosis, Pace } from '../../results/finding.js';
+import { pairColumns } from '../../results/column-name.js';
+import type { Pace } from '../../results/finding.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import type { Session } from '../../session/session.js';
 import { onOff } from '../../settings/option.js';
 import { type PairJob, PairMeter } from './pair-meter.js';
 import { pairRow } from './pair-row.js';
-import { mostRetests, retestSuspects } from './retest.js';
+import { retestSuspects } from './retest.js';
 
-const options = { perRail: onOff('--per-rail', 'measure a matrix for each channel alone') };
+const options = { perRail: onOff('--per-rail', 'measure each channel separately') };
 
 export const pairs = defineBenchmark({
   id: 'pairs',
   summary: 'Measure every pair of ranks and name the slow host, NIC, rail or pair.',
   ranks: { min: 2 },
-  columns: [{ name: 'Bandwidth' }, { name: 'Latency' }],
+  columns: [{ name: pairColumns.bandwidth }, { name: pairColumns.latency }],
   sizes: { minBytes: 64 * 2 ** 10, maxBytes: 4 * 2 ** 20, factor: 2 },
   options,
   // One diagnosis of one size between the smallest and the largest, bandwidth and latency both.
@@ -55,42 +53,15 @@ class PairScan {
     const tools = { world, meter, rails: this.#rails };
     const results = await retestSuspects(tools, suspects, scan?.matrix);
     if (!scan) return;
-    const { findings, dismissed } = concludeAll(results, scan.matrix);
-    const called = (some: readonly Suspect[]) => some.map((one) => suspicionOf(one, scan.matrix));
-    const diagnosis: Diagnosis = {
-      retested: true,
-      findings: [...gapFindings(session.gaps), ...findings],
-      notConfirmed: [
-        ...called(dismissed).map(
-          (one) => `${nameOf(one)} looked ${one.symptom}, and was not when alone`,
-        ),
-        ...called(suspects.slice(mostRetests)).map(
-          (one) => `${nameOf(one)} looked ${one.symptom}, and was not retested: too many did`,
-        ),
-      ],
-      pace: paces,
-      retests: results.flatMap(({ retests }) => retests),
-    };
-    listener.diagnosed?.(diagnosis);
+    listener.diagnosed?.(diagnosisOf({ scan, suspects, results, gaps: session.gaps }));
   }
 
   #scanResult(pace: readonly Pace[]): ScanResult {
     const { world, session } = this.#procedure;
-    const channels = session.links.map(({ nic = null, lineRateGbps = null }) => ({
-      nic,
-      lineRateGbps,
-    }));
-    const run = {
-      world: {
-        ranks: world.size,
-        hosts: [...new Set(world.hosts)],
-        launcher: '',
-        hostOfRank: [...world.hosts],
-      },
-      fabric: { library: null, version: null, provider: null, channels },
-      rows: this.#rows,
-    };
-    return { matrix: matrixOf(run), railCells: railCellsOf(run), pace };
+    const nics = session.links.map(({ nic }, rail) => nic ?? String(rail));
+    const places = { hosts: world.hosts, nics };
+    const railCells = railCellsOf(places, this.#rows);
+    return { matrix: matrixOf(places, this.#rows), railCells, pace };
   }
 
   async #scan(meter: PairMeter): Promise<void> {
@@ -108,7 +79,7 @@ class PairScan {
       }
     }
     for (const [index, job] of jobs.entries()) {
-      const column = job.metric === 'latency' ? 'Latency' : 'Bandwidth';
+      const column = pairColumns[job.metric];
       listener.starting({ index, total: jobs.length, column, bytes: meter.bytesOf(job) });
       const measured = await meter.measure(job);
       for (const one of measured ?? []) {

@@ -1,5 +1,35 @@
 import type { PairMatrix } from '../../analysis/diagnosis/cells.js';
+import type { RetestResult } from '../../analysis/diagnosis/conclude.js';
 import type { Suspect } from '../../analysis/diagnosis/suspects.js';
+import type { Finding, Retest } from '../../results/finding.js';
+
+/** If there are more suspects than this, no single one is to blame; only the gravest are retested. */
+export const mostRetests = 6;
+
+/**
+ * Whether to retest once more before a finding is believed. Half the bandwidth when measured alone is no accident; a
+ * little less, or a few segments sent again, may come from a busy moment.
+ */
+export const needsSecondLook = (findings: readonly Finding[]): boolean =>
+  findings.some(
+    ({ symptom, effect }) => symptom !== 'stalls' && !(symptom === 'slow' && effect < 0.5),
+  );
+
+/** Two retests of the same pairs: the better result of each counts. */
+export function bestOf(first: RetestResult, second: RetestResult): RetestResult {
+  const retests = first.retests.map((one, index) => {
+    const other = second.retests[index] ?? one;
+    const least = (pick: (retest: Retest) => number) => Math.min(pick(one), pick(other));
+    return {
+      ...one,
+      gbps: Math.max(one.gbps, other.gbps),
+      latencyNanoseconds: least((r) => r.latencyNanoseconds),
+      latencyMeanNanoseconds: least((r) => r.latencyMeanNanoseconds),
+      resent: one.resent === null || other.resent === null ? null : least((r) => r.resent ?? 0),
+    };
+  });
+  return { ...first, retests, pace: second.pace };
+}
 
 /** Two pairs to measure with everyone else idle: the suspect's, and one that should be healthy. */
 export interface RetestPairs {

@@ -1,15 +1,18 @@
 import type { PairMatrix } from '../../analysis/diagnosis/cells.js';
-import { bestOf, conclude, isPlain, type RetestResult } from '../../analysis/diagnosis/conclude.js';
+import { conclude, type RetestResult } from '../../analysis/diagnosis/conclude.js';
 import type { Suspect } from '../../analysis/diagnosis/suspects.js';
 import { summarize } from '../../measure/statistics.js';
 import type { RankPair } from '../../plan/rounds.js';
 import type { Retest } from '../../results/finding.js';
 import type { World } from '../../world/world.js';
 import type { PairJob, PairMeter, PairSamples } from './pair-meter.js';
-import { type RetestPairs, retestPairs } from './retest-plan.js';
-
-/** Of so many suspects nobody is guilty alone; the gravest are looked at. */
-export const mostRetests = 6;
+import {
+  bestOf,
+  mostRetests,
+  needsSecondLook,
+  type RetestPairs,
+  retestPairs,
+} from './retest-plan.js';
 
 interface Tools {
   readonly world: World;
@@ -29,10 +32,7 @@ export async function retestSuspects(
   const chosen = suspects.slice(0, mostRetests);
   const pairs = matrix ? chosen.map((suspect) => retestPairs(suspect, suspects, matrix)) : [];
   const first = await retestAll(tools, chosen, pairs);
-  const doubtful = first.map((result) => {
-    const findings = conclude(result, matrix!);
-    return findings.length > 0 && !findings.every(isPlain);
-  });
+  const doubtful = first.map((result) => needsSecondLook(conclude(result, matrix!)));
   const again = await retestAll(
     tools,
     chosen.filter((_, index) => doubtful[index]),

@@ -89,7 +89,7 @@ class Said {
       if (response.ok) return (await response.json()) as ComparisonAnswer;
       return { problem: `The comparison was refused: ${(await response.text()).trim()}` };
     } catch {
-      return { problem: 'There is no comparison: the connection was lost. Load the page again.' };
+      return { problem: 'No comparison: the connection was lost. Reload the page.' };
     }
   }
 

@@ -5,12 +5,12 @@ const place = (): HTMLElement => document.getElementById('connection')!;
 /** A browser tries again by itself, but not when it was refused: another token, or no such run. */
 const texts = {
   live: 'connected',
-  lost: 'connection lost, trying again',
-  refused: 'refused: open the address that weft printed last, or go back to the list',
+  lost: 'connection lost, reconnecting',
+  refused: 'access refused: open the address that weft printed last, or return to the list',
   done: '',
 };
 
-/** Says in the page's head whether news can come. */
+/** Shows in the page's head whether updates can arrive. */
 export function showConnection(state: keyof typeof texts): void {
   setText(place(), texts[state]);
   setAttributes(place(), { 'data-state': state });

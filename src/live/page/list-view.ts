@@ -37,7 +37,7 @@ export function showList(): void {
       href: ready ? `/compare?a=${encodeURIComponent(a!)}&b=${encodeURIComponent(b!)}` : undefined,
       'aria-disabled': ready ? undefined : 'true',
     });
-    setText(hint, ready ? 'two runs picked' : `pick ${2 - picked.size} to compare`);
+    setText(hint, ready ? 'two runs selected' : `select ${2 - picked.size} to compare`);
     for (const line of lines.values()) line.allow(picked);
   };
   const bar = element('div', { class: 'actions' }, compare, hint);
@@ -80,7 +80,9 @@ function setLines(
 function aboutText({ folder, problem, unwatched, runs }: Listing): string {
   if (problem !== undefined) return `${folder} cannot be read: ${problem}`;
   const late =
-    unwatched === undefined ? '' : `; changes show late, it cannot be watched (${unwatched})`;
+    unwatched === undefined
+      ? ''
+      : `; updates are delayed, since the folder cannot be watched (${unwatched})`;
   return `${plural(runs.length, 'run')} in ${folder}${late}`;
 }
 

@@ -1,5 +1,5 @@
 import { formatBytes } from '../../measure/units.js';
-import { gbpsText } from '../../results/formats/grid.js';
+import { gbpsText } from '../../results/row-figures.js';
 import type { Headline, RunState, RunSummary } from '../wire.js';
 
 export const none = '–';

@@ -69,7 +69,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   const sizes = doublingTicks(all.map(([bytes]) => bytes!));
   return {
     title: chart.title,
-    caption: all.some(isFailed) ? `${caption} Crosses are rows that failed.` : caption,
+    caption: all.some(isFailed) ? `${caption} Crosses mark rows that failed.` : caption,
     summary: drawn.map(({ line, points }) => bestOf(line.name, points, measure.axis)).join('; '),
     heightPx: plotHeightPx,
     option: framed({
@@ -164,7 +164,7 @@ const marks = (levels: NonNullable<SizeChart['levels']>): object => ({
 function bestOf(name: string, points: readonly number[][], axis: AxisOf): string {
   const least = axis.text === 'ns';
   const best = points.reduce((a, b) => ((least ? b[1]! < a[1]! : b[1]! > a[1]!) ? b : a));
-  return `${name} ${least ? 'at least' : 'at most'} ${texts[axis.text]!(best[1]!)} at ${formatBytes(best[0]!)}`;
+  return `${name} ${least ? 'lowest' : 'highest'} ${texts[axis.text]!(best[1]!)} at ${formatBytes(best[0]!)}`;
 }
 
 export const bandwidth: Measure = {
@@ -177,7 +177,7 @@ export const bandwidth: Measure = {
 };
 
 export const latency: Measure = {
-  axis: { name: 'time of an iteration', text: 'ns' },
+  axis: { name: 'time per iteration', text: 'ns' },
   log: true,
   value: (row) => row.nanoseconds?.mean,
   range: middle90,

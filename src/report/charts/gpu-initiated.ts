@@ -7,14 +7,14 @@ import { barChart } from './bars.js';
 import { bandwidth, chartBySize, type Measure } from './by-size.js';
 import { type ScalingChart, scalingChart } from './scaling.js';
 
-/** What asking from a GPU through a proxy costs, against the same transfer begun by the CPU. */
+/** What a request from a GPU through a proxy costs, relative to the same transfer initiated by the CPU. */
 export const proxyShare = (lines: readonly Line[]): ChartParts | undefined =>
   chartBySize(
     lines.filter(({ rows }) => rows.some((row) => row.lossPercent !== undefined)),
     {
-      title: 'Blocking against NBI, as a share of CPU-initiated',
+      title: 'Blocking and NBI as a share of CPU-initiated',
       caption:
-        'Blocking waits (quiet) after every request, NBI once after many. 100 % is the same transfer begun by the CPU.',
+        'Blocking waits (quiet) after every request, NBI once after many. 100 % is the same transfer initiated by the CPU.',
       sizeName: 'size of a write',
       measure: {
         axis: { name: 'of CPU-initiated', text: 'percent' },
@@ -40,7 +40,7 @@ function stagesOf(line: Line): ChartParts | undefined {
   const chart = barChart({
     title: `Where a request’s time goes, ${name}`,
     caption: withLeftOut(
-      `Medians of each stage, as shares of their sum. Seen: by the producer, which waited for it.${clocksText(traced)}`,
+      `Median of each stage as a share of their sum. The last stage ends when the waiting producer sees the completion.${clocksText(traced)}`,
       [line],
     ),
     places: traced.map((row) => formatBytes(row.bytes!)),
@@ -61,7 +61,7 @@ function clocksText(rows: readonly Row[]): string {
   const doubt = Math.max(0, ...rows.map((row) => row.breakdown!.clockUncertaintyNanoseconds));
   return doubt === 0
     ? ''
-    : ` Two clocks: a stage that begins or ends with the producer is known to ± ${formatNanoseconds(doubt)}, and what comes out below 0 counts as 0.`;
+    : ` Stages that start or end at the producer span two clocks: they are accurate to ± ${formatNanoseconds(doubt)}, and negative values count as 0.`;
 }
 
 const stagesIn = ({ breakdown }: Row) => breakdown?.stages ?? [];
@@ -73,7 +73,8 @@ const stagesText = (row: Row): string =>
 
 /** What a line over the number of blocks holds: a column, its producers and its threads in a block. */
 const overGrid: Omit<ScalingChart, 'title' | 'measure'> = {
-  caption: 'One kernel with more and more blocks (grid), a line per number of threads in a block.',
+  caption:
+    'One kernel with a growing number of blocks (grid), a line per number of threads in a block.',
   xName: 'blocks in the grid',
   x: (line) => line.rows[0]!.labels.grid,
   familyOf: columnOf,
@@ -113,7 +114,7 @@ const rate: Measure = {
 export function messageRates(lines: readonly Line[]): ChartParts | undefined {
   const counted = lines.filter((line) => line.rows.some((row) => row.mops !== undefined));
   const title = 'Messages per second';
-  const caption = 'Millions of messages that the consumer took out in a second.';
+  const caption = 'Millions of messages that the consumer received per second.';
   const overGrids = scalingChart(counted.filter(isShaped), {
     ...overGrid,
     caption: `${caption} ${overGrid.caption}`,

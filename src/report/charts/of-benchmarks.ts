@@ -1,5 +1,6 @@
 import { groupBy } from '../../measure/group.js';
 import { formatBytes } from '../../measure/units.js';
+import { traitsOf } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
@@ -53,7 +54,7 @@ export function byNodes(lines: readonly Line[]): ChartParts | undefined {
   return scalingChart(lines, {
     nameOf: namedApart(lines, hosts.size > 1 ? ['hosts', 'ranks'] : ['ranks', 'ranksPerHost']),
     title: (size) => `Bandwidth by number of ${noun}, ${size}`,
-    caption: `One run per number of ${noun}. In an all-to-all the figure is per peer, so it halves where peers double and the line is full.`,
+    caption: `One run per number of ${noun}. In an all-to-all the figure is per peer: once the line is full, it halves when the number of peers doubles.`,
     xName: noun,
     x,
     measure: bandwidth,
@@ -70,7 +71,7 @@ function namedApart(lines: readonly Line[], shown: readonly FactName[]): (line: 
 
 const buffersOf = ({ run, column }: Line): number => {
   if (typeof run.settings.buffers === 'number') return run.settings.buffers;
-  return column.startsWith('RoundRobin') ? Math.max(1, run.world.ranks - 1) : 1;
+  return traitsOf(column).strategy === 'round-robin' ? Math.max(1, run.world.ranks - 1) : 1;
 };
 
 /** Round-robin against split: how both fare with more independent buffers in flight. */
@@ -83,7 +84,7 @@ export function byBuffers(
   const chart = {
     nameOf: namedApart(lines, ['buffers', 'ranksPerHost']),
     caption:
-      'Round-robin gives each buffer a channel of its own; split (Multi) cuts every buffer over all channels.',
+      'Round-robin gives each buffer its own channel; split (Multi) spreads every buffer over all channels.',
     xName: 'independent buffers in flight',
     x: buffersOf,
     measure,
@@ -91,12 +92,12 @@ export function byBuffers(
   const title = what === 'time' ? 'Time' : 'Bandwidth';
   const scaled = scalingChart(lines, {
     ...chart,
-    title: (size) => `Round-robin against split: ${title.toLowerCase()} by buffers, ${size}`,
+    title: (size) => `Round-robin versus split: ${title.toLowerCase()} by buffers, ${size}`,
   });
   if (scaled !== undefined) return scaled;
   const buffers = buffersOf(lines[0]!);
   return chartBySize(lines, {
-    title: `Round-robin against split: ${title.toLowerCase()} with ${buffers} buffers`,
+    title: `Round-robin versus split: ${title.toLowerCase()} with ${buffers} buffers`,
     caption: chart.caption,
     sizeName: 'size of a buffer',
     measure,

@@ -1,7 +1,8 @@
-import { railColumn } from '../../analysis/diagnosis/cells.js';
 import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
 import { formatBytes } from '../../measure/units.js';
+import { pairMetricOf } from '../../results/column-name.js';
+import { isInMatrix } from '../../results/row-kinds.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
 import { type ChartParts, extentOf, rounded } from '../chart.js';
@@ -26,7 +27,7 @@ interface PairMap {
 function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
   const rows = run.rows.filter((row) => {
     const { from, to } = row.labels;
-    return row.kind === 'pair' && row.bytes !== null && from !== undefined && to !== undefined;
+    return isInMatrix(row) && row.bytes !== null && from !== undefined && to !== undefined;
   });
   const groups = groupBy(rows, ({ column, labels }) => JSON.stringify([column, labels.rail ?? '']));
   return [...groups.values()].flatMap((group) => {
@@ -44,10 +45,9 @@ function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
 const isMeasured = (row: Row): boolean => isPassed(row) && row.nanoseconds !== null;
 
 /** Round trips are there for their time; everything else is there for its rate. */
-const isTrip = (row: Row): boolean =>
-  row.halfRoundTripNanoseconds !== undefined || row.gbps === null;
+const isTrip = (row: Row): boolean => pairMetricOf(row) === 'latency' || row.gbps === null;
 /** A round on each rail alone is no matrix: `railBars` shows it. */
-const isRate = (row: Row): boolean => !isTrip(row) && row.column !== railColumn;
+const isRate = (row: Row): boolean => !isTrip(row) && pairMetricOf(row) !== 'rail';
 
 export interface PairFigure {
   readonly title: string;
@@ -188,16 +188,15 @@ function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFi
 }
 
 /** What each rail carried, over all pairs. */
-export function railBars(run: Run): ChartParts | undefined {
+export function railBars(run: Run): ChartParts[] {
   const maps = mapsOf(run, (row) => !isTrip(row)).filter(({ rail }) => rail !== '');
-  if (maps.length === 0) return undefined;
+  if (maps.length === 0) return [];
   const rates = maps.map(({ pairs }) =>
     pairs.flatMap(({ row }) => (isMeasured(row) ? (row.gbps ?? []) : [])),
   );
-  return barChart({
+  const chart = barChart({
     title: `Bandwidth by rail, ${formatBytes(maps[0]!.bytes)}`,
-    caption:
-      'The mean over the pairs that a rail joins and that passed; hover for the slowest and the fastest.',
+    caption: 'Mean over all pairs on a rail that passed; hover for the slowest and the fastest.',
     places: maps.map(({ rail }) => rail),
     axis: { name: 'bandwidth', text: 'gbps' },
     bars: [
@@ -209,4 +208,5 @@ export function railBars(run: Run): ChartParts | undefined {
       },
     ],
   });
+  return chart === undefined ? [] : [chart];
 }

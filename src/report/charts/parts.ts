@@ -49,12 +49,12 @@ export function rankBars(lines: readonly Line[]): ChartParts | undefined {
   return barChart({
     title: `Time on each rank, ${formatBytes(bytes)}`,
     caption: withLeftOut(
-      'The mean of each rank on its own clock. Ranks wait for each other, so a high bar is late work or a late peer.',
+      'Mean time of each rank on its own clock. Ranks wait for each other: a high bar means a slow rank or a slow peer.',
       lines,
       bytes,
     ),
     places: order.map((rank) => names.get(rank)!),
-    axis: { name: 'time of an iteration', text: 'ns' },
+    axis: { name: 'time per iteration', text: 'ns' },
     bars: parts.map(({ line, ranks }) => {
       const byRank = new Map(ranks.map((rank) => [rank.rank, rank]));
       const summaries = order.map((rank) => byRank.get(rank)?.nanoseconds ?? undefined);

@@ -25,10 +25,10 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
   return {
     title: 'Spread of the samples',
     caption: withLeftOut(
-      'Each box holds the middle half of a row’s samples and its whiskers the 1st to 99th of 100, all divided by the row’s median: a flat box is a steady row.',
+      'Boxes cover the middle half of a row’s samples, whiskers the 1st to 99th percentile, all divided by the row’s median. A flat box is a steady row.',
       lines,
     ),
-    summary: `the samples lie between ${texts.ratio!(Math.min(...all))} and ${texts.ratio!(Math.max(...all))} of their row's median`,
+    summary: `samples lie between ${texts.ratio!(Math.min(...all))} and ${texts.ratio!(Math.max(...all))} of their row's median`,
     heightPx: plotHeightPx,
     option: framed({
       tooltip: 'box',
@@ -93,13 +93,13 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
   return {
     title: `Distribution of the samples, ${formatBytes(bytes)}`,
     caption: withLeftOut(
-      'The share of samples that took no longer than a time. A steep curve is steady; a long foot to the right is a tail.',
+      'Share of samples that finished within a given time. A steep curve is steady; a long stretch to the right is a tail.',
       lines,
       bytes,
     ),
     summary: drawn
       .map(({ line, row: { nanoseconds } }) => {
-        return `${line.name} half within ${formatNanoseconds(nanoseconds!.p50)}, 99 of 100 within ${formatNanoseconds(nanoseconds!.p99)}`;
+        return `${line.name} p50 ${formatNanoseconds(nanoseconds!.p50)}, p99 ${formatNanoseconds(nanoseconds!.p99)}`;
       })
       .join('; '),
     heightPx: plotHeightPx,
@@ -107,7 +107,7 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
       tooltip: 'share ns percent',
       trigger: 'item',
       legend: drawn.map(({ line }) => line.name),
-      x: across({ name: 'time of an iteration', text: 'ns', ticks: decadeTicks(times) }),
+      x: across({ name: 'time per iteration', text: 'ns', ticks: decadeTicks(times) }),
       y: upright({ name: 'share of samples', text: 'percent', max: 100 }),
       yName: 'share of samples',
       series: drawn.map(({ line }, i) => ({

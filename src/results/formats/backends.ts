@@ -1,33 +1,28 @@
-import { formatBytes, formatBytesRounded, formatNanoseconds } from '../../measure/units.js';
+import { formatBytes, formatBytesRounded, formatNanoseconds, plural } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
-import { describeRun, markOf, notesOf } from './notes.js';
+import { markOf } from './notes.js';
 import { alignedTable } from './plain-table.js';
-import type { TableOptions } from './table.js';
-import { painter, wrap } from './text.js';
+import type { Paint } from './text.js';
 
-/** Whether a run's rows are different libraries doing one thing, to be compared line by line. */
+/**
+ * Whether a run's rows are different libraries doing one thing, to be compared line by line. Their rows are transfers,
+ * as in every file ever written: only the settings say it.
+ */
 export const hasBackends = (run: Run): boolean => Array.isArray(run.settings.backends);
 
 const heads = ['Backend', 'Mean ms', 'Median ms', 'Min ms', 'algbw GB/s', 'busbw GB/s', 'x best'];
 
 /** One line per backend: its time, nccl-tests' figures, and its median over that of the fastest. */
-export function formatBackends(run: Run, options: TableOptions = {}): string {
-  const { width = 80, color = false, unicode = true } = options;
-  const paint = painter(color);
+export function backendTables(run: Run, paint: Paint, rule: string): string[][] {
   const measured = run.rows.filter((row) => row.nanoseconds !== null);
+  if (measured.length === 0) return [];
   const best = Math.min(...measured.map((row) => row.nanoseconds!.p50));
   const cells = measured.map((row) => cellsOf(row, best));
   const [head = '', ...rest] = alignedTable({ heads, lines: cells, left: [0] });
-  const table = [
-    paint('bold', head),
-    (unicode ? '─' : '-').repeat(head.length),
-    ...rest.map((line, i) => (measured[i]!.outcome === 'failed' ? paint('red', line) : line)),
-  ];
-  const wrapped = (text: string) => wrap(text, width);
-  const about = [describeRun(run, unicode ? ' · ' : ' - '), ...traffic(run)].flatMap(wrapped);
-  const notes = notesOf(run).flatMap(({ text }) => wrapped(text));
-  const parts = measured.length === 0 ? [about, notes] : [about, table, notes];
-  return `${parts.map((part) => part.join('\n')).join('\n\n')}\n`;
+  const lines = rest.map((line, i) =>
+    measured[i]!.outcome === 'failed' ? paint('red', line) : line,
+  );
+  return [[paint('bold', head), rule.repeat(head.length), ...lines]];
 }
 
 function cellsOf(row: Row, best: number): string[] {
@@ -47,7 +42,7 @@ const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.map(
 const mostRanksShown = 8;
 
 /** What was exchanged, what each rank sent and received where that differs, and the best the links allow. */
-function traffic({ settings, world }: Run): string[] {
+export function trafficOf({ settings, world }: Run): string[] {
   const { dtype, iterations, boundNanoseconds, versions } = settings;
   const sends = numbers(settings.sendBytes);
   const receives = numbers(settings.receiveBytes);
@@ -58,14 +53,14 @@ function traffic({ settings, world }: Run): string[] {
   const bound =
     typeof boundNanoseconds === 'number'
       ? `bound: ${formatNanoseconds(boundNanoseconds)}`
-      : 'bound: not known without line rates (--line-rate)';
+      : 'bound: unknown without line rates (set --line-rate)';
   const ranks = sends.slice(0, mostRanksShown).map((bytes, rank) => {
     const [out, into] = [bytes, receives[rank]!].map(formatBytesRounded);
     return `rank ${rank} sends ${out}, receives ${into}`;
   });
-  const more = sends.length > ranks.length ? [`${world.ranks - ranks.length} ranks more`] : [];
+  const more = sends.length > ranks.length ? [`and ${world.ranks - ranks.length} more ranks`] : [];
   return [
-    `${what}, ${dtype}, ${iterations} ${iterations === 1 ? 'exchange' : 'exchanges'} each; ${Object.values(versions ?? {}).join(', ')}`,
+    `${what}, ${dtype}, ${plural(Number(iterations), 'exchange')} each; ${Object.values(versions ?? {}).join(', ')}`,
     ...(ranks.length === 0 ? [] : [`${[...ranks, ...more].join('; ')}; ${bound}`]),
     ...(ranks.length === 0 && typeof boundNanoseconds === 'number' ? [bound] : []),
   ];

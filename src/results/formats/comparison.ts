@@ -72,7 +72,7 @@ export function answerOf({ benchmark, rows }: Comparison): string {
     .map((change) => ({ change, rows: count(change) }))
     .filter((part) => part.rows > 0)
     .map((part) => `${part.rows} ${part.change}`);
-  return `${benchmark}, B against A: ${parts.join(', ') || 'no rows'}`;
+  return `${benchmark}, B compared with A: ${parts.join(', ') || 'no rows'}`;
 }
 
 function tableOf(rows: readonly ComparedRow[]): PlainTable {

@@ -1,6 +1,5 @@
 import { mergeRepeats } from '../repeats.js';
 import type { Run } from '../schema.js';
-import { formatBackends, hasBackends } from './backends.js';
 import { formatCsv } from './csv.js';
 import { formatJson } from './json.js';
 import { formatMarkdown } from './markdown.js';
@@ -14,8 +13,7 @@ export type Format = (typeof formats)[number];
 export interface FormatOptions extends TableOptions, NcclOptions {}
 
 const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
-  table: (run, options) =>
-    hasBackends(run) ? formatBackends(run, options) : formatTable(run, options),
+  table: formatTable,
   markdown: formatMarkdown,
   csv: formatCsv,
   json: formatJson,

@@ -1,8 +1,10 @@
-import { bandwidthColumn, latencyColumn, placesOf } from '../../analysis/diagnosis/cells.js';
+import { placesOf } from '../../analysis/diagnosis/cells.js';
 import { median, quantile } from '../../measure/quantile.js';
 import { gbpsOf, microseconds } from '../../measure/units.js';
+import { pairMetricOf } from '../column-name.js';
+import { noValue } from '../row-figures.js';
+import { isInMatrix } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
-import { noValue } from './grid.js';
 import type { Paint } from './text.js';
 
 /** A matrix as it is shown: from down, to across. */
@@ -19,12 +21,6 @@ export interface MatrixCell {
   readonly ratio: number;
 }
 
-export const isMatrixRun = (run: Run): boolean =>
-  run.rows.some(
-    ({ kind, column }) =>
-      kind === 'pair' && (column === bandwidthColumn || column === latencyColumn),
-  );
-
 /** Three digits are what an eye takes in. */
 const shortText = (value: number): string =>
   value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
@@ -34,15 +30,15 @@ const shortText = (value: number): string =>
  * half of the cells bad. */
 const figures = [
   {
-    column: bandwidthColumn,
+    metric: 'bandwidth',
     title: 'Bandwidth, Gbps',
     value: ({ bytes, nanoseconds }: Row) =>
       nanoseconds === null || bytes === null ? undefined : gbpsOf(bytes, nanoseconds.p50),
     ratio: (value: number, values: readonly number[]) => value / quantile(values, 0.75),
   },
   {
-    column: latencyColumn,
-    title: 'Latency, half a round trip, us',
+    metric: 'latency',
+    title: 'Latency (half round trip), us',
     value: ({ nanoseconds }: Row) =>
       nanoseconds === null ? undefined : microseconds(nanoseconds.p50 / 2),
     ratio: (value: number, values: readonly number[]) => quantile(values, 0.25) / value,
@@ -54,8 +50,8 @@ export function matricesOf(run: Run): Matrix[] {
   const { hosts } = placesOf(run);
   const alone = new Set(hosts).size === hosts.length;
   const names = hosts.map((host, rank) => (alone ? host : `${host}:${rank}`));
-  return figures.flatMap(({ column, title, value, ratio }) => {
-    const own = run.rows.filter((row) => row.kind === 'pair' && row.column === column);
+  return figures.flatMap(({ metric, title, value, ratio }) => {
+    const own = run.rows.filter((row) => isInMatrix(row) && pairMetricOf(row) === metric);
     const rails = [...new Set(own.map((row) => row.labels.rail))];
     const sizes = [...new Set(own.map((row) => row.bytes))];
     return rails.flatMap((rail) =>
@@ -119,7 +115,7 @@ function cellText(cell: MatrixCell | undefined, width: number, style: HeatStyle)
 
 const rowsShown = 10;
 
-/** Of a world too large for the terminal: a line of shades for each rank that has room, and the worst ones in numbers. */
+/** Of a world too large for the terminal: the slowest ranks, in numbers. */
 function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] {
   const lines = names.map((name, rank) => {
     const out = cells[rank]!.flatMap((cell) => cell?.ratio ?? []);
@@ -133,7 +129,7 @@ function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] 
   return [
     style.paint(
       'bold',
-      `${title}: ${names.length} × ${names.length}, the worst ${ranked.length} against the best`,
+      `${title}: ${names.length} × ${names.length} ranks, the slowest ${ranked.length} relative to the best`,
     ),
     `${'rank'.padEnd(width)}     out      in  worst pair`,
     ...ranked.map(({ name, out, into, worst }) => {

@@ -1,13 +1,18 @@
+import { isInMatrix } from '../row-kinds.js';
 import type { Run } from '../schema.js';
+import { findingsOf } from './findings.js';
 import { gridOf, leadOf } from './grid.js';
-import { isMatrixRun, type Matrix, matricesOf } from './heat-map.js';
-import { describeRun, markOf, notesOf } from './notes.js';
+import { type Matrix, matricesOf } from './heat-map.js';
+import { describeRun, markOf, shownNotes } from './notes.js';
 import { escapedMarkdown, markdownTable } from './plain-table.js';
 
 /** The reference's Markdown table; its first figure is headed by the column's name. Of pairs, their matrices. */
-export function formatMarkdown(run: Run): string {
-  const tables = isMatrixRun(run) ? matricesOf(run).flatMap(matrixLines) : gridLines(run);
-  const notes = notesOf(run).map(({ text }) => `- ${escapedMarkdown(text.trim())}`);
+export function formatMarkdown(run: Run, { verbose = false }: { verbose?: boolean } = {}): string {
+  const matrix = run.rows.some(isInMatrix);
+  const tables = matrix ? matricesOf(run).flatMap(matrixLines) : gridLines(run);
+  const notes = [...findingsOf(run), ...shownNotes(run, verbose)].map(
+    ({ text }) => `- ${escapedMarkdown(text)}`,
+  );
   return `${[`**${escapedMarkdown(describeRun(run))}**`, '', ...tables, ...notes].join('\n')}\n`;
 }
 

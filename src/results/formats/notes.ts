@@ -1,19 +1,15 @@
+import { groupBy } from '../../measure/group.js';
 import { formatBytesRounded, plural, rangeText } from '../../measure/units.js';
+import { traitsOf } from '../column-name.js';
+import type { Note, NoteKind } from '../note.js';
+import { isInMatrix, notesOfKinds } from '../row-kinds.js';
+import { sizedName } from '../row-name.js';
 import type { Row, Run } from '../schema.js';
-import { blame } from './blame.js';
-import { gpuInitiated, sizeOf } from './gpu-notes.js';
+import { outlierNotes, unconfirmedNotes } from './findings.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
 export const burstMark = '*';
-
-/** A detail is what a chart shows better, where there is one. */
-export type NoteKind = 'bad' | 'doubt' | 'plain' | 'detail';
-
-export interface Note {
-  readonly kind: NoteKind;
-  readonly text: string;
-}
 
 export function markOf(row: Row): string {
   if (row.labels.burst) return burstMark;
@@ -36,61 +32,69 @@ export function describeRun(run: Run, separator = ' · '): string {
   ].join(separator);
 }
 
-/** What must be said below a table: what failed, what is in doubt, what was left out, what was verified. */
+const order: readonly NoteKind[] = ['bad', 'doubt', 'plain', 'detail'];
+
+/** What must be said below a table, the most important first: what failed, what is in doubt, what else there is. */
 export function notesOf(run: Run): Note[] {
-  return [
-    ...failures(run),
-    ...blame(run),
-    ...marks(run),
-    ...deviceColumns(run),
-    ...unlocked(run),
-    ...smallWindow(run),
-    ...leftOutNics(run),
-    ...skipped(run),
-    ...ofBound(run),
-    ...gpuInitiated(run),
-    verified(run),
+  const notes = [
     ...ending(run),
+    ...failures(run),
+    verified(run),
+    ...outlierNotes(run),
+    ...marks(run),
+    ...unlocked(run),
+    ...otherNics(run),
+    ...ofBound(run),
+    ...skipped(run),
+    ...unconfirmedNotes(run),
+    ...deviceColumns(run),
+    ...smallWindow(run),
+    ...notesOfKinds(run),
   ];
+  return order.flatMap((kind) => notes.filter((note) => note.kind === kind));
+}
+
+const mostNotes = 3;
+
+/** All notes where they are asked for; otherwise the few that decide something, and how to see the rest. */
+export function shownNotes(run: Run, verbose = false): Note[] {
+  const notes = notesOf(run);
+  if (verbose || notes.length <= mostNotes) return notes;
+  const rest = plural(notes.length - mostNotes, 'more note');
+  return [...notes.slice(0, mostNotes), { kind: 'detail', text: `(--verbose shows ${rest})` }];
 }
 
 function failures(run: Run): Note[] {
-  return run.rows
-    .filter((row) => row.outcome === 'failed' || row.outcome === 'aborted')
-    .map((row) => ({
-      kind: 'bad',
-      text: `${row.outcome.toUpperCase()} ${row.column}${sizeOf(row)}: ${row.reason ?? 'no reason given'}`,
-    }));
+  const bad = run.rows.filter((row) => row.outcome === 'failed' || row.outcome === 'aborted');
+  const reasons = groupBy(bad, (row) => `: ${row.reason ?? 'no reason given'}`);
+  return [...reasons].map(([reason, rows]) => {
+    const names = [...new Set(rows.map(sizedName))].join(', ');
+    return { kind: 'bad', text: `${rows[0]!.outcome.toUpperCase()} ${names}${reason}` };
+  });
 }
 
 function marks(run: Run): Note[] {
-  const notes: Note[] = [];
   // Matrices have shades instead of marks.
-  const used = new Set(run.rows.filter(({ kind }) => kind !== 'pair').map(markOf));
-  if (used.has(noisyMark)) {
-    notes.push({
-      kind: 'doubt',
-      text: `${noisyMark} noisy: the samples of this row spread widely`,
-    });
-  }
-  if (used.has(burstMark)) {
-    const text = `${burstMark} burst: too small for the shaper to show; not held against the line rate`;
-    notes.push({ kind: 'plain', text });
-  }
-  return notes;
+  const used = new Set(run.rows.filter((row) => !isInMatrix(row)).map(markOf));
+  const noisy: Note = {
+    kind: 'doubt',
+    about: 'noise',
+    text: `${noisyMark} noisy: the samples of this row vary widely`,
+  };
+  const burst: Note = {
+    kind: 'plain',
+    text: `${burstMark} burst: too little data for the rate limit to take effect; not compared with the line rate`,
+  };
+  return [...(used.has(noisyMark) ? [noisy] : []), ...(used.has(burstMark) ? [burst] : [])];
 }
 
 /** DMA columns, by the way their bytes went. */
 function deviceColumns(run: Run): Note[] {
-  const byWay = new Map<string, Set<string>>();
-  for (const { labels, column } of run.rows) {
-    const way = wayOf(labels);
-    if (way !== undefined) byWay.set(way, (byWay.get(way) ?? new Set()).add(column));
-  }
-  return [...byWay].map(([way, columns]) => ({
-    kind: 'plain',
-    text: `${way}: ${[...columns].join(', ')}`,
-  }));
+  const byWay = groupBy(run.rows, ({ labels }) => wayOf(labels));
+  return [...byWay].flatMap(([way, rows]): Note[] => {
+    const columns = new Set(rows.map((row) => row.column));
+    return way === undefined ? [] : [{ kind: 'plain', text: `${way}: ${[...columns].join(', ')}` }];
+  });
 }
 
 function wayOf({ memory, stagedBecause }: Row['labels']): string | undefined {
@@ -101,10 +105,11 @@ function wayOf({ memory, stagedBecause }: Row['labels']): string | undefined {
 }
 
 function unlocked(run: Run): Note[] {
-  const pins = run.rows.filter((row) => row.column.endsWith('Pin') && row.labels.memory === 'host');
-  if (pins.length === 0) return [];
-  const text = 'not page-locked: the limit on locked memory is too low, ordinary memory was used';
-  return [{ kind: 'doubt', text }];
+  const isUnlocked = ({ column, labels }: Row) =>
+    labels.memory === 'host' && traitsOf(column).memory === 'pinned';
+  const text =
+    'not page-locked: the limit on locked memory is too low, so Pin columns use ordinary memory';
+  return run.rows.some(isUnlocked) ? [{ kind: 'doubt', text }] : [];
 }
 
 function smallWindow({ settings }: Run): Note[] {
@@ -113,44 +118,34 @@ function smallWindow({ settings }: Run): Note[] {
   return [{ kind: 'plain', text }];
 }
 
-function leftOutNics({ settings }: Run): Note[] {
+function otherNics({ settings }: Run): Note[] {
   const { nicsLeftOut, nicsNotByGpu } = settings;
   if (nicsNotByGpu !== undefined) {
-    return [{ kind: 'doubt', text: `NICs not chosen by GPU, every one is used: ${nicsNotByGpu}` }];
+    return [{ kind: 'doubt', text: `all NICs used, not those nearest each GPU: ${nicsNotByGpu}` }];
   }
   if (!Array.isArray(nicsLeftOut)) return [];
-  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC left out: ${text}` }));
+  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC not used: ${text}` }));
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */
 function skipped(run: Run): Note[] {
-  const byReason = new Map<string, string[]>();
   const tried = new Set(run.rows.filter((r) => r.outcome !== 'skipped').map((r) => r.column));
-  for (const row of run.rows) {
-    if (row.outcome !== 'skipped') continue;
-    const what = tried.has(row.column) ? `${row.column}${sizeOf(row)}` : row.column;
-    const reason = row.reason ?? 'no reason given';
-    const list = byReason.get(reason) ?? [];
-    if (!list.includes(what)) list.push(what);
-    byReason.set(reason, list);
-  }
-  return [...byReason].map(([reason, list]) => ({
-    kind: 'plain',
-    text: `skipped ${list.join(', ')}: ${reason}`,
-  }));
+  const left = run.rows.filter((row) => row.outcome === 'skipped');
+  const reasons = groupBy(left, (row) => row.reason ?? 'no reason given');
+  return [...reasons].map(([reason, rows]) => {
+    const names = rows.map((row) => (tried.has(row.column) ? sizedName(row) : row.column));
+    return { kind: 'plain', text: `skipped ${[...new Set(names)].join(', ')}: ${reason}` };
+  });
 }
 
 function ofBound(run: Run): Note[] {
-  const ranges = new Map<string, number[]>();
-  for (const { column, ofBoundPercent, outcome } of run.rows) {
-    if (outcome !== 'passed' || ofBoundPercent === null) continue;
-    ranges.set(column, [...(ranges.get(column) ?? []), ofBoundPercent]);
-  }
-  if (ranges.size === 0) return [];
-  const texts = [...ranges].map(([column, percents]) => {
+  const rated = run.rows.filter((row) => row.outcome === 'passed' && row.ofBoundPercent !== null);
+  if (rated.length === 0) return [];
+  const texts = [...groupBy(rated, (row) => row.column)].map(([column, rows]) => {
+    const percents = rows.map((row) => row.ofBoundPercent!);
     return `${column} ${rangeText(percents, 1)} %`;
   });
-  return [{ kind: 'plain', text: `of what the plan could reach: ${texts.join(', ')}` }];
+  return [{ kind: 'plain', text: `share of the best possible (bound): ${texts.join(', ')}` }];
 }
 
 function verified(run: Run): Note {
@@ -158,17 +153,15 @@ function verified(run: Run): Note {
     run.rows.reduce((total, row) => total + row.checked[key], 0);
   const [bytes, wrong] = [sum('bytes'), sum('wrong')];
   if (bytes === 0) return { kind: 'doubt', text: 'not verified: no bytes were checked' };
-  const counted = wrong === 0 ? 'none wrong' : `${wrong} WRONG`;
   const unchecked = run.rows.filter((r) => r.nanoseconds !== null && r.checked.bytes === 0).length;
   const rest = unchecked === 0 ? '' : `; ${plural(unchecked, 'row')} not checked`;
-  return {
-    kind: wrong === 0 ? 'plain' : 'bad',
-    text: `verified: ${formatBytesRounded(bytes)} bytes checked, ${counted}${rest}`,
-  };
+  const checked = `verified: ${formatBytesRounded(bytes)} bytes checked`;
+  if (wrong > 0) return { kind: 'bad', text: `${checked}, ${wrong} WRONG${rest}` };
+  return { kind: 'plain', about: 'verified', text: `${checked}, none wrong${rest}` };
 }
 
 function ending(run: Run): Note[] {
-  // Wrong data has been told with its row.
+  // A note on its row already reports wrong data.
   const others = run.errors.filter(({ code }) => code !== 'DATA_WRONG');
   const errors = others.map(({ message, hint }): Note => {
     return { kind: 'bad', text: `error: ${message}${hint === undefined ? '' : ` (${hint})`}` };

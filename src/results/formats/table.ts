@@ -1,8 +1,13 @@
+import type { Note, NoteKind } from '../note.js';
+import { type Figure, gbpsText } from '../row-figures.js';
+import { isInMatrix } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
+import { backendTables, hasBackends, trafficOf } from './backends.js';
 import { barText, sparkline } from './bars.js';
-import { type Figure, type Grid, gbpsText, gridOf, leadOf } from './grid.js';
-import { heatMap, isMatrixRun, matricesOf } from './heat-map.js';
-import { describeRun, markOf, type NoteKind, notesOf } from './notes.js';
+import { findingsOf } from './findings.js';
+import { type Grid, gridOf, leadOf } from './grid.js';
+import { heatMap, matricesOf } from './heat-map.js';
+import { describeRun, markOf, shownNotes } from './notes.js';
 import { type Paint, painter, wrap } from './text.js';
 
 export interface TableOptions {
@@ -12,6 +17,8 @@ export interface TableOptions {
   readonly unicode?: boolean;
   /** Draw each column's rate beside its numbers where that fits, or its course beside its title. */
   readonly bars?: boolean;
+  /** Every note; otherwise the most important ones. */
+  readonly verbose?: boolean;
 }
 
 interface Style {
@@ -45,19 +52,30 @@ const barWidth = 8;
 
 /** The reference's table: Size, Count, then Gbps, BusBW % and Lat us of every column. */
 export function formatTable(run: Run, options: TableOptions = {}): string {
-  const { width = 80, color = false, unicode = true, bars = false } = options;
+  const { width = 80, color = false, unicode = true } = options;
   const ink = unicode
     ? { bar: '│', rule: '─', cross: '┼', dot: ' · ' }
     : { bar: '|', rule: '-', cross: '+', dot: ' - ' };
   const style: Style = { ...ink, paint: painter(color), width };
-  const tables = isMatrixRun(run)
-    ? matricesOf(run).map((matrix) => heatMap(matrix, { paint: style.paint, unicode, width }))
-    : gridTables(run, style, bars ? { unicode } : undefined);
-  const notes = notesOf(run).flatMap(({ kind, text }) =>
-    wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
-  );
   const title = wrap(describeRun(run, style.dot), width).map((line) => style.paint('bold', line));
-  return `${[title, ...tables, notes].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const about = hasBackends(run) ? trafficOf(run).flatMap((text) => wrap(text, width)) : [];
+  const written = (notes: readonly Note[]) =>
+    notes.flatMap(({ kind, text }) =>
+      wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
+    );
+  const below = [findingsOf(run), shownNotes(run, options.verbose)].map(written);
+  const parts = [[...title, ...about], ...tablesOf(run, style, options), ...below];
+  const filled = parts.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function tablesOf(run: Run, style: Style, { unicode = true, bars = false }: TableOptions) {
+  const { paint, width, rule } = style;
+  if (hasBackends(run)) return backendTables(run, paint, rule);
+  if (run.rows.some(isInMatrix)) {
+    return matricesOf(run).map((matrix) => heatMap(matrix, { paint, unicode, width }));
+  }
+  return gridTables(run, style, bars ? { unicode } : undefined);
 }
 
 function gridTables(run: Run, style: Style, bars: { unicode: boolean } | undefined): string[][] {

@@ -11,7 +11,7 @@ interface Look {
 const inkOf: Record<Grade, Ink> = { pass: 'bold', degraded: 'yellow', fail: 'red' };
 const gradeWidth = 10;
 
-/** The verdict, then what is not well with its reason and the next step. */
+/** The verdict, then each item that did not pass with its reason and the next step. */
 export function formatVerdict(verdict: Verdict, look: Look = {}): string {
   const { color = false, width = 80, all = false } = look;
   const paint = painter(color);
@@ -34,8 +34,8 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
     .sort((a, b) => order[a.grade] - order[b.grade]);
   return `${[
     paint('bold', `verdict: ${grade.toUpperCase()}`) +
-      ` (${counts.join(', ') || 'nothing was looked at'})`,
-    ...wrap(`against ${against}`, width),
+      ` (${counts.join(', ') || 'nothing was checked'})`,
+    ...wrap(`compared with ${against}`, width),
     ...notes.flatMap((note) => wrap(note, width)),
     ...(shown.length === 0 ? [] : ['']),
     ...shown.flatMap(lineOf),
@@ -57,8 +57,8 @@ export function formatMetrics(verdict: Verdict, at: Date): string {
     '# HELP weft_check_item_grade Grade of one item: 0 pass, 1 degraded, 2 fail.',
     '# TYPE weft_check_item_grade gauge',
     ...items.map((item) => `weft_check_item_grade{${labelsOf(item)}} ${levels[item.grade]}`),
-    ...series('weft_check_item_value', 'What was measured.', items, (item) => item.value),
-    ...series('weft_check_item_expected', 'What would pass.', items, (i) => i.expected),
+    ...series('weft_check_item_value', 'Measured value.', items, (item) => item.value),
+    ...series('weft_check_item_expected', 'Value that passes.', items, (i) => i.expected),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { PairCell } from '../../../src/analysis/diagnosis/cells.js';
-import { bestOf, conclude } from '../../../src/analysis/diagnosis/conclude.js';
+import { conclude } from '../../../src/analysis/diagnosis/conclude.js';
 import { concludeAll } from '../../../src/analysis/diagnosis/loss.js';
 import { findSuspects } from '../../../src/analysis/diagnosis/suspects.js';
-import { retestPairs } from '../../../src/benchmarks/pairs/retest-plan.js';
+import { bestOf, retestPairs } from '../../../src/benchmarks/pairs/retest-plan.js';
 import { seededRandom } from '../../../src/measure/seeded-random.js';
 import type { Finding, Pace, Retest } from '../../../src/results/finding.js';
 import { worldOf } from './matrices.js';

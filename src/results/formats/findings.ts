@@ -1,0 +1,40 @@
+import { placesOf } from '../../analysis/diagnosis/cells.js';
+import { headline } from '../../analysis/diagnosis/diagnosis.js';
+import { steadyOutliers } from '../../analysis/diagnosis/outliers.js';
+import { groupBy } from '../../measure/group.js';
+import type { Note } from '../note.js';
+import type { Run } from '../schema.js';
+
+/** What `pairs` found: its result, however much there is of it. */
+export function findingsOf({ diagnosis, rows }: Run): Note[] {
+  if (!diagnosis) return [];
+  const found = diagnosis.findings.flatMap((finding): Note[] => [
+    { kind: 'bad', text: headline(finding) },
+    { kind: 'plain', text: `${finding.evidence} ${finding.next}` },
+  ]);
+  const ways = new Set(rows.map(({ labels }) => `${labels.from} ${labels.to}`)).size;
+  const none: Note = {
+    kind: 'plain',
+    text: `No slow pair found (${ways} directed pairs measured).`,
+  };
+  return found.length === 0 ? [none] : found;
+}
+
+export const unconfirmedNotes = ({ diagnosis }: Run): Note[] =>
+  (diagnosis?.notConfirmed ?? []).map((text) => ({
+    kind: 'plain',
+    text: `not confirmed: ${text}`,
+  }));
+
+/** Ranks that are far slower than the others, in benchmarks that cannot tell why. */
+export function outlierNotes(run: Run): Note[] {
+  const { hosts } = placesOf(run);
+  return [...groupBy(run.rows, (row) => row.column)].flatMap(([column, rows]) =>
+    steadyOutliers(rows).map(({ rank, ratio }): Note => {
+      const who = `rank ${rank} (${hosts[rank] ?? 'unknown host'})`;
+      const share = `${Math.round(ratio * 100)} % of the speed of the other ranks`;
+      const text = `${who} runs ${column} at ${share}; weft pairs finds the cause`;
+      return { kind: 'doubt', text };
+    }),
+  );
+}

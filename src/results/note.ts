@@ -1,0 +1,10 @@
+/** A detail is what a chart shows better. */
+export type NoteKind = 'bad' | 'doubt' | 'plain' | 'detail';
+
+/** A remark under a table. */
+export interface Note {
+  readonly kind: NoteKind;
+  readonly text: string;
+  /** For readers that treat this remark differently. */
+  readonly about?: 'noise' | 'verified';
+}

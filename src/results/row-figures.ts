@@ -1,0 +1,58 @@
+import { microseconds } from '../measure/units.js';
+import type { Row } from './schema.js';
+
+/** A figure that every column of a table shows. */
+export interface Figure {
+  /** Short, for text tables; the first is the column's own. */
+  readonly title: string;
+  /** As the reference's Markdown tables spell it. */
+  readonly longTitle: string;
+  text(row: Row): string;
+}
+
+export const noValue = '-';
+
+export const fixed = (value: number | null | undefined, digits: number): string =>
+  value === null || value === undefined ? noValue : value.toFixed(digits);
+
+/** Two decimals as in the reference, more where they would leave nothing. */
+export const gbpsText = (gbps: number | null): string =>
+  fixed(gbps, gbps !== null && gbps > 0 && gbps < 0.1 ? 4 : 2);
+
+const us = (nanoseconds: number | undefined): string =>
+  fixed(nanoseconds === undefined ? undefined : microseconds(nanoseconds), 2);
+
+/** `BusBW %` in a terminal is `BusBW (%)` in the reference's Markdown. */
+const figure = (name: string, unit: string, text: Figure['text']): Figure => ({
+  title: [name, unit].filter(Boolean).join(' '),
+  longTitle: name === '' ? unit : `${name} (${unit})`,
+  text,
+});
+
+/** The first figure of a row also says that the row did not pass. */
+const first = (unit: string, text: Figure['text']): Figure =>
+  figure('', unit, (row) => (row.outcome === 'passed' ? text(row) : row.outcome.toUpperCase()));
+
+const gbps = first('Gbps', (row) => gbpsText(row.gbps));
+const mops = first('M/s', (row) => fixed(row.mops, 3));
+const busbw = figure('BusBW', '%', (row) => fixed(row.busbwPercent, 1));
+const line = figure('Line', '%', (row) => fixed(row.linePercent, 1));
+const lineRate = figure('Line', 'Gbps', (row) => gbpsText(row.lineGbps));
+const latency = figure('Lat', 'us', (row) => us(row.nanoseconds?.mean));
+const loss = figure('Loss', '%', (row) => fixed(row.lossPercent, 1));
+const peak = figure('Peak', '%', busbw.text);
+const each = figure('p50', 'ns', (row) => fixed(row.nanoseconds?.p50, 1));
+const half = figure('Half', 'us', (row) => us(row.halfRoundTripNanoseconds));
+
+export const messageFigures: readonly Figure[] = [mops, each];
+export const copyFigures: readonly Figure[] = [gbps, peak, latency];
+
+/** What went over the line is shown where it differs from the first figure, as a share where its rate is known. */
+export function transferFigures(rows: readonly Row[]): Figure[] {
+  const lineDiffers = rows.some((row) => row.lineGbps !== row.gbps);
+  const rateKnown = rows.some((row) => row.linePercent !== null);
+  const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
+  const onTheLine = lineDiffers ? [rateKnown ? line : lineRate] : [];
+  const losses = rows.some((row) => row.lossPercent !== undefined) ? [loss] : [];
+  return [gbps, busbw, ...onTheLine, latency, ...losses, ...(roundTrips ? [half] : [])];
+}
