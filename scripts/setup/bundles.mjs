@@ -1,4 +1,4 @@
-// Bundles with esbuild: the scripts of pages, which run in browsers and import nothing, and ECharts for the drawing of
+// Bundles with esbuild: the scripts and styles of pages, which import nothing in browsers, and ECharts for the drawing of
 // SVG files, so that nothing needs the package at run time.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { SetupFailure } from './failure.mjs';
 
 /** Each has ECharts in it, whole reports too: they are one file. Paths below src/, and below dist/ as .js. */
-const bundles = ['report/echarts', 'report/page/report', 'live/page/main'];
+const scripts = ['report/echarts', 'report/page/report', 'live/page/main'];
+/** Each with what it imports. Paths below src/, and below dist/. */
+const styles = ['report/page/report', 'report/page/print', 'live/page/page'];
 
 /** What the licences of the bundled packages ask to keep; esbuild keeps the comments that are marked as such. */
 const notices = ['echarts/NOTICE', 'echarts/licenses/LICENSE-d3', 'zrender/LICENSE'];
@@ -24,7 +26,10 @@ export async function bundle(root, outDir) {
   try {
     await build({
       absWorkingDir: root,
-      entryPoints: bundles.map((path) => ({ in: `src/${path}.ts`, out: path })),
+      entryPoints: [
+        ...scripts.map((path) => ({ in: `src/${path}.ts`, out: path })),
+        ...styles.map((path) => ({ in: `src/${path}.css`, out: path })),
+      ],
       outdir: outDir,
       bundle: true,
       minify: true,

@@ -11,12 +11,7 @@ const compiler = 'node_modules/typescript/bin/tsc';
 /** What compiles, and what is bundled. */
 const packages = ['typescript', 'esbuild', 'echarts', 'zrender'];
 /** Parts of pages that need no compiler. */
-const copied = [
-  'live/page/page.css',
-  'live/page/icon.svg',
-  'report/page/report.css',
-  'report/page/print.css',
-];
+const copied = ['live/page/icon.svg'];
 
 export const typescriptBuild = {
   pending({ root }) {

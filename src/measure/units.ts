@@ -39,6 +39,12 @@ export function formatBytes(bytes: number): string {
   return String(bytes);
 }
 
+/** A size in a sentence or a title: `128K`, `64 bytes`. */
+export function sizeText(bytes: number): string {
+  const text = formatBytes(bytes);
+  return text === String(bytes) ? plural(bytes, 'byte') : text;
+}
+
 /** Rounded for reading: `1.4G`, `37.2M`; use `formatBytes` where the size must be exact. */
 export function formatBytesRounded(bytes: number): string {
   for (const unit of ['T', 'G', 'M', 'K'] as const) {

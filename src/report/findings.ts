@@ -1,5 +1,5 @@
 import { median } from '../measure/quantile.js';
-import { formatBytes, formatNanoseconds, plural, rangeText } from '../measure/units.js';
+import { formatNanoseconds, plural, rangeText, sizeText } from '../measure/units.js';
 import { pairMetricOf, traitsOf } from '../results/column-name.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.js';
@@ -19,7 +19,7 @@ export function bestFinding(run: Run): string | undefined {
   const reached = `${run.benchmark} reached ${rate.text(best)} with ${configuration}`;
   if (isCounted([run])) return `${reached}.`;
   const doubt = best.noisy ? ', but its samples vary widely' : '';
-  return `${reached} at ${formatBytes(best.bytes!)}${shareOf(best)}${doubt}.`;
+  return `${reached} at ${sizeText(best.bytes!)}${shareOf(best)}${doubt}.`;
 }
 
 function shareOf({ linePercent, ofBoundPercent, peakGbps }: Row): string {
@@ -50,7 +50,7 @@ export function fastestTime(run: Run): string {
   if (best === undefined) return '';
   const trip = best.halfRoundTripNanoseconds === undefined ? 'iteration' : 'round trip';
   const mean = formatNanoseconds(best.nanoseconds!.mean);
-  return `The fastest row took ${mean} per ${trip} on average (${best.column}, ${formatBytes(best.bytes!)}).`;
+  return `The fastest row took ${mean} per ${trip} on average (${best.column}, ${sizeText(best.bytes!)}).`;
 }
 
 /** A pair this far below the median is slow. */
@@ -65,7 +65,7 @@ export function pairsFinding(run: Run): string | undefined {
   const usual = median(sorted.map((row) => row.gbps!));
   const { from, to, rail } = slowest.labels;
   const name = `rank ${from} to rank ${to}${rail ? ` on ${rail}` : ''}`;
-  const figures = `${plural(sorted.length, 'pair')} at ${formatBytes(bytes)}: median ${gbps(usual)}, slowest ${gbps(slowest.gbps!)} (${name}).`;
+  const figures = `${plural(sorted.length, 'pair')} at ${sizeText(bytes)}: median ${gbps(usual)}, slowest ${gbps(slowest.gbps!)} (${name}).`;
   if (run.diagnosis !== undefined) return `${figures} ${conclusionOf(run.diagnosis)}`;
   const slow = sorted.filter((row) => row.gbps! < slowShare * usual).length;
   if (slow === 0) return figures;

@@ -3,6 +3,8 @@
  * needs a colour of the theme or a function, the description holds a word that begins with `@`; `hydrate` puts the
  * real thing in its place. Only keys that never hold a user's text are looked at.
  */
+import { formatBytesRounded, formatNanoseconds, significant } from '../measure/units.js';
+
 export type ThemeName = 'light' | 'dark';
 
 export interface Theme {
@@ -62,48 +64,15 @@ export const themes: Record<ThemeName, Theme> = {
 
 type Text = (value: number) => string;
 
-const trimmed = (value: number, digits: number): string => {
-  if (value === 0) return '0';
-  const size = Math.abs(value);
-  if (size >= 10 ** digits) return String(Math.round(value));
-  return String(Number(value.toPrecision(digits)));
-};
-
-const sizeUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-const timeUnits: readonly (readonly [number, string])[] = [
-  [1e9, 's'],
-  [1e6, 'ms'],
-  [1e3, 'µs'],
-  [1, 'ns'],
-];
-
-export function bytesText(bytes: number): string {
-  let unit = 0;
-  let value = bytes;
-  while (value >= 1024 && unit < sizeUnits.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${trimmed(value, 4)} ${sizeUnits[unit]}`;
-}
-
-export function nanosecondsText(nanoseconds: number): string {
-  for (const [size, unit] of timeUnits) {
-    if (nanoseconds >= size * 0.99995 || size === 1)
-      return `${trimmed(nanoseconds / size, 4)} ${unit}`;
-  }
-  return '';
-}
-
 /** What an axis or a tooltip writes for a number, by the name a chart gives. */
 export const texts: Record<string, Text> = {
-  bytes: bytesText,
-  ns: nanosecondsText,
-  gbps: (value) => `${trimmed(value, 4)} Gbps`,
-  percent: (value) => `${trimmed(value, 4)} %`,
-  mops: (value) => `${trimmed(value, 4)} Mops/s`,
-  ratio: (value) => `${trimmed(value, 4)}×`,
-  number: (value) => trimmed(value, 4),
+  bytes: formatBytesRounded,
+  ns: formatNanoseconds,
+  gbps: (value) => `${significant(value)} Gbps`,
+  percent: (value) => `${significant(value)} %`,
+  mops: (value) => `${significant(value)} Mops/s`,
+  ratio: (value) => `${significant(value)}×`,
+  number: significant,
 };
 
 export interface HydrateOptions {

@@ -1,4 +1,4 @@
-import { formatBytes, plural } from '../measure/units.js';
+import { plural, sizeText } from '../measure/units.js';
 import type { Run } from '../results/schema.js';
 
 /** What one iteration is and what its clock encloses, per benchmark. */
@@ -69,7 +69,7 @@ export function settingsOf({ settings }: Run): Fact[] {
     .filter(([, value]) => value !== null)
     .map(([key, value]) => {
       const size = sizeNames[key];
-      if (size !== undefined && typeof value === 'number') return [size, formatBytes(value)];
+      if (size !== undefined && typeof value === 'number') return [size, sizeText(value)];
       return [settingNames[key] ?? key, settingText(value)];
     });
 }

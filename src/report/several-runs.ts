@@ -1,6 +1,6 @@
 import type { Change } from '../analysis/compare/compare.js';
 import { mean } from '../measure/summary.js';
-import { formatBytes, plural } from '../measure/units.js';
+import { plural, sizeText } from '../measure/units.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';
@@ -42,7 +42,7 @@ function fastestOf(runs: readonly Run[]): string {
 function bestText(rows: readonly Row[], rate: Rate): string {
   const best = bestOf(rows, rate);
   if (best === undefined) return 'none';
-  return `${rate.text(best)} (${best.column}, ${formatBytes(best.bytes!)})`;
+  return `${rate.text(best)} (${best.column}, ${sizeText(best.bytes!)})`;
 }
 
 /** A run against the first; what counts as a difference, `weft compare` has said. Undefined where no row is in both. */

@@ -192,7 +192,7 @@ describe('printed', () => {
 
   test('a table shows what differs, or everything', () => {
     const some = formatComparison(comparison, 'table');
-    expect(some).toMatch(/^write, B against A: 1 slower, 3 same\n/);
+    expect(some).toMatch(/^write, B compared with A: 1 slower, 3 same\n/);
     expect(some).toMatch(/SinglePin 64K .* \+\d+\.\d % +0\.008 +slower/);
     expect(some).not.toContain('256K');
     expect(formatComparison(comparison, 'table', { all: true })).toContain('256K');

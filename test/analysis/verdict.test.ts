@@ -74,7 +74,7 @@ describe('expectations', () => {
     const skipped: Row = { ...rowAt(95), outcome: 'skipped', reason: 'needs a GPU' };
     expect(judgeExpectations([expectation], [runOf([skipped])])[0]).toMatchObject({
       grade: 'fail',
-      reason: 'It was not measured: needs a GPU.',
+      reason: 'Not measured: needs a GPU.',
     });
     expect(judgeExpectations([expectation], [])[0]!.grade).toBe('fail');
   });
@@ -242,7 +242,9 @@ describe('told', () => {
 
   test('the worst first, with the next step; what passed on request', () => {
     const text = formatVerdict(verdict);
-    expect(text).toMatch(/^verdict: FAIL \(1 fail, 1 degraded, 1 pass\)\nagainst expect.yaml\n/);
+    expect(text).toMatch(
+      /^verdict: FAIL \(1 fail, 1 degraded, 1 pass\)\ncompared with expect.yaml\n/,
+    );
     expect(text).toContain('→ Look at the cable.');
     expect(text).not.toContain('16M');
     expect(formatVerdict(verdict, { all: true })).toContain('write SinglePin 16M');

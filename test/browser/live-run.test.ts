@@ -33,7 +33,7 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     expect(early).toBeLessThan(run.rows.length);
     expect(await rows.count()).toBe(run.rows.length);
     const sizes = await rows.locator('td:first-child').allTextContents();
-    expect(new Set(sizes)).toEqual(new Set(['4 KiB', '16 KiB', '64 KiB']));
+    expect(new Set(sizes)).toEqual(new Set(['4K', '16K', '64K']));
     expect(await page.locator('[data-chart=bandwidth] svg path').count()).toBeGreaterThan(3);
     expect(await tab.layoutShift()).toBeLessThan(0.02);
     expect(tab.complaints).toEqual([]);
@@ -122,8 +122,8 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     renameSync(`${desk.folder}/second.jsonl`, `${desk.folder}/first.jsonl`);
     await page.locator('.state[data-state=passed]').waitFor();
     expect(await page.locator('.rows tbody td:first-child').allTextContents()).toEqual([
-      '4 KiB',
-      '8 KiB',
+      '4K',
+      '8K',
     ]);
   });
 

@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)(`a report in a browser${noBrowser ? ` (${noBrowser})`
     await drawing.hover({ position: { x: 300, y: 150 } });
     const tip = tab.page.locator('[data-chart=bandwidth] .tip');
     await tip.waitFor();
-    expect(await tip.textContent()).toMatch(/(64|128|256) KiB.*SinglePin[\d.]+ Gbps.*MultiPin/);
+    expect(await tip.textContent()).toMatch(/(64|128|256)K.*SinglePin[\d.]+ Gbps.*MultiPin/);
   });
 
   test('prints white, with its charts and every row, also from dark', async () => {

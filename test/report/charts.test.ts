@@ -54,7 +54,7 @@ describe('every figure of the reference has its chart', () => {
       'SinglePin',
       'MultiPin',
     ]);
-    expect(drawn.title).toContain('32 MiB');
+    expect(drawn.title).toContain('32M');
     expect(drawn.summary).toMatch(/^highest MultiDMA with 4\d\.\d+ Gbps/);
   });
 
@@ -76,7 +76,7 @@ describe('every figure of the reference has its chart', () => {
     const [, , , run] = made.bufferRuns();
     const larger = run!.rows.map((row) => ({ ...row, bytes: row.bytes! * 2 }));
     const drawn = chart([{ ...run!, rows: [...run!.rows, ...larger] }], 'buffers');
-    expect(drawn.title).toBe('Round-robin against split: bandwidth with 8 buffers');
+    expect(drawn.title).toBe('Round-robin versus split: bandwidth with 8 buffers');
   });
 });
 
@@ -164,8 +164,8 @@ describe('charts', () => {
     const charts = chartsOf([made.pairsRun(8, ['rail0', 'rail1'])]);
     const maps = charts.filter(({ kind }) => kind === 'pairs');
     expect(maps.map(({ title }) => title)).toEqual([
-      'Bandwidth of every pair, 4 MiB, rail0',
-      'Bandwidth of every pair, 4 MiB, rail1',
+      'Bandwidth of every pair, 4M, rail0',
+      'Bandwidth of every pair, 4M, rail1',
     ]);
     const [cells, missing] = seriesOf(maps[0]!);
     expect(cells!.data).toHaveLength(8 * 7 - 1);
@@ -197,8 +197,8 @@ test('latencies of pairs are half their round trips, at a size of their own', ()
   });
   const charts = chartsOf([{ ...run, rows: [...run.rows, trip] }]);
   expect(charts.map(({ title }) => title)).toEqual([
-    'Bandwidth of every pair, 4 MiB',
-    'Latency of every pair, 8 B',
+    'Bandwidth of every pair, 4M',
+    'Latency of every pair, 8 bytes',
   ]);
   const [cells] = seriesOf(charts[1]!);
   expect(cells!.data[0]![2]).toBeCloseTo(trip.nanoseconds!.mean / 2, -2);

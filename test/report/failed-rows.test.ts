@@ -22,7 +22,7 @@ describe('a row that failed is no result', () => {
     const rows = ['a', 'b'].map((column) => made.row({ column, bytes: 1024, us: 5 }));
     const drawn = chart([broken(made.run('write', rows), (i) => i === 1)], 'configurations');
     expect(drawn.series[0]!.data.map((point) => point === null)).toEqual([false, true]);
-    expect(drawn.caption).toContain('Failed and left out: 1 row.');
+    expect(drawn.caption).toContain('Failed rows not shown: 1.');
   });
 
   test('over the number of hosts', () => {
@@ -30,7 +30,7 @@ describe('a row that failed is no result', () => {
     const drawn = chart([broken(first!, (i) => i === 0), ...rest], 'nodes');
     const single = drawn.series.find(({ name }) => name === 'SingleDMA')!;
     expect(single.data).toHaveLength(3);
-    expect(drawn.caption).toContain('Failed and left out: 1 row.');
+    expect(drawn.caption).toContain('Failed rows not shown: 1.');
   });
 
   test('in a map of pairs, and on rails', () => {
@@ -52,7 +52,7 @@ describe('a row that failed is no result', () => {
     expect(chart([run], 'distribution').series.map(({ name }) => name)).toEqual(['a']);
     const boxes = chart([run], 'spread');
     expect(boxes.series.map(({ name }) => name)).toEqual(['a']);
-    expect(boxes.caption).toContain('2 rows');
+    expect(boxes.caption).toContain('not shown: 2.');
   });
 });
 

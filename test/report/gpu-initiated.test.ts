@@ -29,7 +29,7 @@ describe('charts', () => {
     expect(ids).toEqual(['stages', 'stages-2', 'stages-3', 'stages-4']);
     const drawn = chart([gpu.proxyRun()], 'stages');
     expect(drawn.title).toContain('SingleBlocking');
-    expect(drawn.summary).toContain('8 MiB: push → pop 1 µs');
+    expect(drawn.summary).toContain('8M: push → pop 1 us');
     const stages = seriesOf(drawn);
     expect(stages.map(({ name }) => name)).toEqual([
       'push → pop',
@@ -89,7 +89,7 @@ describe('charts', () => {
     const swept = { ...run, rows: [...rows, ...copies] };
     expect(idsOf(swept)).not.toContain('grid');
     const drawn = chart([swept], 'bandwidth');
-    expect(drawn.caption).toContain('the table has all');
+    expect(drawn.caption).toContain('the table lists all shapes');
     expect(linesIn(drawn).map(({ name }) => name)).toEqual(['Kernel 128×1024', 'CopyEngine']);
   });
 
@@ -106,7 +106,9 @@ describe('the answer', () => {
 
   test('for a proxy is what asking costs; the stages of a request are left to the charts', () => {
     const { headline, points } = answerOf([gpu.proxyRun()]);
-    expect(headline).toMatch(/NBI keeps \d+ to \d+ %, blocking \d+ to \d+ %\.$/);
+    expect(headline).toMatch(
+      /NBI reaches \d+ to \d+ %, blocking \d+ to \d+ % of the rate of CPU-initiated writes\.$/,
+    );
     expect(points.map(({ text }) => text).join()).not.toContain('push → pop');
   });
 });

@@ -83,7 +83,7 @@ describe('notes', () => {
   test('tell of samples that two clocks made negative', () => {
     const breakdown = { stages: [], requests: 9, clockUncertaintyNanoseconds: 640.4 };
     const told = (negative: object) =>
-      texts([{ ...row, breakdown: { ...breakdown, ...negative } }]);
+      texts([{ ...row, kind: 'queue', breakdown: { ...breakdown, ...negative } }]);
     expect(told({ negativeSamples: 2 })).toContain(
       `OneWay: 2 of ${row.samples.length} samples came out below 0 and count as 0 (clocks ± 640 ns)`,
     );
@@ -101,8 +101,30 @@ describe('notes', () => {
   test('tell why NICs were not chosen by GPU', () => {
     const settings = { nicsNotByGpu: 'rank 1 on b has none near a GPU' };
     expect(texts([row], { settings })).toContain(
-      'NICs not chosen by GPU, every one is used: rank 1 on b has none near a GPU',
+      'all NICs used, not those nearest each GPU: rank 1 on b has none near a GPU',
     );
+  });
+});
+
+describe('more than three notes', () => {
+  const settings = { nicsLeftOut: ['a is down', 'b is down'] };
+  const errors = [{ code: 'PEER_LOST', message: 'rank 2 was killed' }];
+  const run = runOf([sampleRow({ column: 'A', bytes: 64, us: 5, noisy: true })], {
+    settings,
+    errors,
+  });
+
+  test.each(['table', 'markdown'] as const)('are cut in a %s, the gravest stay', (format) => {
+    const text = formatRun(run, format);
+    expect(text).toContain('error: rank 2 was killed');
+    expect(text).not.toContain('verified');
+    expect(text).toContain('(--verbose shows 2 more notes)');
+  });
+
+  test('are all shown on request', () => {
+    const text = formatRun(run, 'table', { verbose: true });
+    expect(text).toContain('verified');
+    expect(text).not.toContain('--verbose');
   });
 });
 

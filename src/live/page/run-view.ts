@@ -1,4 +1,4 @@
-import { formatBytes, plural } from '../../measure/units.js';
+import { plural, sizeText } from '../../measure/units.js';
 import { answerOf } from '../../report/answer.js';
 import { describeRun } from '../../results/formats/notes.js';
 import { mergeRepeats } from '../../results/repeats.js';
@@ -79,7 +79,7 @@ function newsOf(run: Run, { state }: LiveRun): string {
   const row = run.rows.at(-1);
   if (state !== 'running') return `The run has ended: ${stateText[state]}.`;
   if (row === undefined) return 'The run has started.';
-  const size = row.bytes === null ? '' : ` ${formatBytes(row.bytes)}`;
+  const size = row.bytes === null ? '' : ` ${sizeText(row.bytes)}`;
   const rate = rateText(row);
   return `${row.column}${size}: ${rate === none ? row.outcome : rate}`;
 }

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import { gbpsText } from '../../results/row-figures.js';
 import type { Headline, RunState, RunSummary } from '../wire.js';
 
@@ -22,7 +22,7 @@ export function rateText({ gbps, mops }: { gbps?: number | null; mops?: number }
 
 export function headlineText(headline: Headline): string {
   const { column, bytes } = headline;
-  return `${rateText(headline)} ${column}${bytes === null ? '' : ` ${formatBytes(bytes)}`}`;
+  return `${rateText(headline)} ${column}${bytes === null ? '' : ` ${sizeText(bytes)}`}`;
 }
 
 export const stateText: Record<RunState, string> = {

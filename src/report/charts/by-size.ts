@@ -1,4 +1,4 @@
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
@@ -164,7 +164,7 @@ const marks = (levels: NonNullable<SizeChart['levels']>): object => ({
 function bestOf(name: string, points: readonly number[][], axis: AxisOf): string {
   const least = axis.text === 'ns';
   const best = points.reduce((a, b) => ((least ? b[1]! < a[1]! : b[1]! > a[1]!) ? b : a));
-  return `${name} ${least ? 'lowest' : 'highest'} ${texts[axis.text]!(best[1]!)} at ${formatBytes(best[0]!)}`;
+  return `${name} ${least ? 'lowest' : 'highest'} ${texts[axis.text]!(best[1]!)} at ${sizeText(best[0]!)}`;
 }
 
 export const bandwidth: Measure = {

@@ -1,4 +1,4 @@
-import { formatBytes, formatNanoseconds } from '../../measure/units.js';
+import { formatNanoseconds, sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { isPassed, type Line, shapeOf, withLeftOut } from '../lines.js';
@@ -43,7 +43,7 @@ function stagesOf(line: Line): ChartParts | undefined {
       `Median of each stage as a share of their sum. The last stage ends when the waiting producer sees the completion.${clocksText(traced)}`,
       [line],
     ),
-    places: traced.map((row) => formatBytes(row.bytes!)),
+    places: traced.map((row) => sizeText(row.bytes!)),
     placesName: 'size of a write',
     axis: { name: 'of a request’s time', text: 'percent', max: 100 },
     stacked: true,
@@ -67,7 +67,7 @@ function clocksText(rows: readonly Row[]): string {
 const stagesIn = ({ breakdown }: Row) => breakdown?.stages ?? [];
 
 const stagesText = (row: Row): string =>
-  `${formatBytes(row.bytes!)}: ${stagesIn(row)
+  `${sizeText(row.bytes!)}: ${stagesIn(row)
     .map(({ name, p50 }) => `${name} ${formatNanoseconds(Math.max(0, p50))}`)
     .join(', ')}`;
 

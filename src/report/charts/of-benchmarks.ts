@@ -1,5 +1,5 @@
 import { groupBy } from '../../measure/group.js';
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import { traitsOf } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
@@ -22,7 +22,7 @@ export function configurations(
   const columns = [...new Set(lines.map((line) => line.column))];
   const { axis, value, range } = what === 'time' ? latency : bandwidth;
   return barChart({
-    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${formatBytes(bytes)}`,
+    title: `${what === 'time' ? 'Time' : 'Bandwidth'} by configuration, ${sizeText(bytes)}`,
     caption: withLeftOut('Means at the largest size that most configurations have.', lines, bytes),
     places: columns,
     axis,

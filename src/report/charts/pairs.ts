@@ -1,6 +1,6 @@
 import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import { pairMetricOf } from '../../results/column-name.js';
 import { isInMatrix } from '../../results/row-kinds.js';
 import type { Row, Run } from '../../results/schema.js';
@@ -82,7 +82,7 @@ export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
   return maps.flatMap(({ bytes, column, rail, pairs }) => {
     const map = heatMap(pairs, figure);
     if (map === undefined) return [];
-    const where = [formatBytes(bytes), columns.size > 1 ? column : '', rail];
+    const where = [sizeText(bytes), columns.size > 1 ? column : '', rail];
     return [{ ...map, title: [figure.title, ...where.filter(Boolean)].join(', ') }];
   });
 }
@@ -195,7 +195,7 @@ export function railBars(run: Run): ChartParts[] {
     pairs.flatMap(({ row }) => (isMeasured(row) ? (row.gbps ?? []) : [])),
   );
   const chart = barChart({
-    title: `Bandwidth by rail, ${formatBytes(maps[0]!.bytes)}`,
+    title: `Bandwidth by rail, ${sizeText(maps[0]!.bytes)}`,
     caption: 'Mean over all pairs on a rail that passed; hover for the slowest and the fastest.',
     places: maps.map(({ rail }) => rail),
     axis: { name: 'bandwidth', text: 'gbps' },

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import type { PerPeer, PerRank } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
@@ -14,7 +14,7 @@ export function peerBars(lines: readonly Line[]): ChartParts | undefined {
   });
   const pairs = [...new Set(parts.flatMap(({ peers }) => peers.map(pairName)))];
   return barChart({
-    title: `Bandwidth of each pair, ${formatBytes(bytes)}`,
+    title: `Bandwidth of each pair, ${sizeText(bytes)}`,
     caption: withLeftOut(
       'Pairs take turns, so each has the fabric to itself. A short bar is a slow peer.',
       lines,
@@ -47,7 +47,7 @@ export function rankBars(lines: readonly Line[]): ChartParts | undefined {
   for (const { ranks } of parts) for (const rank of ranks) names.set(rank.rank, rankName(rank));
   const order = [...names.keys()].sort((a, b) => a - b);
   return barChart({
-    title: `Time on each rank, ${formatBytes(bytes)}`,
+    title: `Time on each rank, ${sizeText(bytes)}`,
     caption: withLeftOut(
       'Mean time of each rank on its own clock. Ranks wait for each other: a high bar means a slow rank or a slow peer.',
       lines,

@@ -1,4 +1,4 @@
-import { formatBytes, formatNanoseconds } from '../../measure/units.js';
+import { formatNanoseconds, sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import { across, framed, places, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
@@ -35,7 +35,7 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
       trigger: 'item',
       legend: sampled.map((line) => line.name),
       x: places(
-        sizes.map((bytes) => formatBytes(bytes)),
+        sizes.map((bytes) => sizeText(bytes)),
         'size per peer',
       ),
       y: { ...upright({ name: 'time', text: 'ratio' }), ...around(all) },
@@ -91,7 +91,7 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
   const curves = drawn.map(({ row }) => curveOf(row));
   const times = curves.flatMap((curve) => curve.map(([time]) => time!));
   return {
-    title: `Distribution of the samples, ${formatBytes(bytes)}`,
+    title: `Distribution of the samples, ${sizeText(bytes)}`,
     caption: withLeftOut(
       'Share of samples that finished within a given time. A steep curve is steady; a long stretch to the right is a tail.',
       lines,

@@ -1,5 +1,5 @@
 import { groupBy } from '../../measure/group.js';
-import { formatBytes } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
@@ -32,7 +32,7 @@ export function scalingChart(lines: readonly Line[], chart: ScalingChart): Chart
   const xs = new Set(seen.flatMap(({ points }) => points.map(([x]) => x!)));
   const { axis } = chart.measure;
   return {
-    title: chart.title(formatBytes(bytes)),
+    title: chart.title(sizeText(bytes)),
     caption: withLeftOut(chart.caption, lines, bytes),
     summary: seen.map(({ name, points }) => changeOf(name, points, axis)).join('; '),
     heightPx: plotHeightPx,

@@ -129,7 +129,7 @@ function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] 
   return [
     style.paint(
       'bold',
-      `${title}: ${names.length} × ${names.length} ranks, the slowest ${ranked.length} relative to the best`,
+      `${title}: ${names.length} × ${names.length} ranks, slowest ${ranked.length} relative to the best`,
     ),
     `${'rank'.padEnd(width)}     out      in  worst pair`,
     ...ranked.map(({ name, out, into, worst }) => {
