@@ -170,7 +170,7 @@ test('weft proxy in a table names the producers and the stages', async () => {
     'proxy --provider shm --producer cpu -b 4K -e 4K --budget-ms 20 --columns Single,SingleBlocking',
   );
   expect(stdout).toContain('Loss %');
-  expect(stdout).toContain('produced by CPU threads');
+  expect(stdout).toContain('CPU threads issue the requests');
   expect(stdout).toMatch(/SingleBlocking 4K: push → pop .* delivered → seen/);
 });
 

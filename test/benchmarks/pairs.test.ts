@@ -42,7 +42,7 @@ describe('weft pairs', () => {
     const { stdout } = await desk.weft(`pairs ${quick} --ranks 3 --out run.jsonl`, { LC_ALL: 'C' });
     expect(stdout).toMatch(/from \\ to +\S+:0 +\S+:1 +\S+:2/);
     expect(stdout).toMatch(/^\S+:0 +- [#+.-] +[\d.]+ [#+.-] +[\d.]+$/m);
-    expect(stdout).toMatch(/nobody stands out among 6 directed pairs|confidence/);
+    expect(stdout).toMatch(/No slow pair found \(6 directed pairs measured\)|confidence/);
     expect(readRun(`${desk.folder}/run.jsonl`).run.rows).toHaveLength(12);
     const csv = await desk.weft(`pairs ${quick} --ranks 2 --format csv`);
     expect(csv.stdout.split('\r\n')[0]).toMatch(/from,to,.*rail,resent/);

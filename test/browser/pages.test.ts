@@ -93,7 +93,7 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await page.keyboard.press('Space');
     await tabTo('Compare write');
     await page.keyboard.press('Space');
-    await page.getByText('two runs picked').waitFor();
+    await page.getByText('two runs selected').waitFor();
     await page.keyboard.press('Shift+Tab');
     while ((await focused()) !== 'Compare') await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
@@ -125,7 +125,7 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await using tab = await Tab.open();
     await tab.page.goto(desk.page.address());
     await tab.page.goto(new URL('/compare?a=one&b=three', tab.page.url()).href);
-    await tab.page.getByText('These are different benchmarks').waitFor();
+    await tab.page.getByText('These are runs of different benchmarks').waitFor();
   });
 
   test('a comparison with a run that is not there says so', async () => {
@@ -137,10 +137,10 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await tab.page.getByText('the connection was lost').waitFor();
     await tab.page.unroute('**/api/compare*');
     await tab.page.route('**/api/compare*', (route) =>
-      route.fulfill({ status: 404, body: 'There is no such run.' }),
+      route.fulfill({ status: 404, body: 'No such run.' }),
     );
     await tab.page.reload();
-    await tab.page.getByText('refused: There is no such run.').waitFor();
+    await tab.page.getByText('refused: No such run.').waitFor();
     expect(tab.complaints.filter((text) => !text.includes('Failed to load'))).toEqual([]);
   });
 

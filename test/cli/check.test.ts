@@ -76,7 +76,7 @@ describe('a run that is there', () => {
 
   test('a known machine judges it by its shares of the line', { timeout }, async () => {
     const { stdout } = await desk.weft('check --run run.jsonl --machine p5 --all');
-    expect(stdout).toContain('built in for p5.48xlarge');
+    expect(stdout).toContain('built-in figures for p5.48xlarge');
   });
 });
 

@@ -101,7 +101,7 @@ describe('a viewer of a run', () => {
     await viewer.until(({ lines }) => lines.length === 1);
     renameSync(file.path, `${desk.folder}-elsewhere.jsonl`);
     await viewer.closed;
-    expect(viewer.ended).toMatchObject({ problem: 'the file is gone' });
+    expect(viewer.ended).toMatchObject({ problem: 'the file was removed' });
     file.close();
     renameSync(`${desk.folder}-elsewhere.jsonl`, file.path);
   });
@@ -246,7 +246,7 @@ test('the cost of following is counted per row', async () => {
   expect(cost!.cpuSecondsPerRow).toBeCloseTo(cost!.cpuSeconds / 2, 10);
   expect(cost!.cpuSeconds).toBeGreaterThan(0);
   expect(describeCost(cost!)).toMatch(
-    /^2 rows followed by at most 1 viewer: .* CPU seconds per row$/,
+    /^2 rows shown to up to 1 viewer, using .* CPU seconds \(.* per row\)$/,
   );
   expect(viewer.ended).toEqual({ state: 'passed' });
   await desk.serve();

@@ -164,9 +164,9 @@ test('two runs are compared as weft compare does', async () => {
   desk.finished('b', [row(64)]);
   desk.finished('c', [row(64)], { benchmark: 'all2all' });
   const said = JSON.parse((await desk.get('/api/compare?a=a&b=b')).text);
-  expect(said).toMatchObject({ answer: 'write, B against A: 1 same', changes: ['same'] });
+  expect(said).toMatchObject({ answer: 'write, B compared with A: 1 same', changes: ['same'] });
   const other = JSON.parse((await desk.get('/api/compare?a=a&b=c')).text);
-  expect(other.problem).toContain('different benchmarks, write and all2all');
+  expect(other.problem).toContain('different benchmarks (write and all2all)');
   for (const query of ['', '?a=a', '?a=a&b=nothing', '?a=a&b=../a']) {
     expect((await desk.get(`/api/compare${query}`)).status).toBe(404);
   }
@@ -203,14 +203,14 @@ describe('weft serve', () => {
     await (await fetch(`${address.origin}/api/runs/x/events`, { headers: bearer })).text();
     child.kill('SIGINT');
     expect(await once(child, 'close')).toEqual([0, null]);
-    expect(text().err).toMatch(/0 rows followed by at most 1 viewer/);
+    expect(text().err).toMatch(/0 rows shown to up to 1 viewer/);
   });
 
   test('says that a port is in use', async () => {
     await using desk = await PageDesk.open();
     const { child, text } = start([desk.folder, '--port', String(desk.page.port)]);
     expect((await once(child, 'close'))[0]).toBe(1);
-    expect(text().err).toContain(`port ${desk.page.port} of 127.0.0.1 is in use`);
+    expect(text().err).toContain(`port ${desk.page.port} on 127.0.0.1 is in use`);
   });
 
   test.each([

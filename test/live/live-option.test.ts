@@ -27,7 +27,7 @@ test('--live follows a run to its end, then ends, and says what that cost', asyn
   const { exitCode, stderr } = await child;
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(
-    /[1-9]\d* rows? followed by at most 1 viewer: \S+ CPU seconds, 0\.\d+ CPU seconds per row/,
+    /[1-9]\d* rows? shown to up to 1 viewer, using \S+ CPU seconds \(0\.\d+ per row\)/,
   );
   expect(stderr).toContain('to see the run again: weft serve weft-results');
 });
