@@ -167,7 +167,7 @@ describe.each(['shm', 'tcp'])('weft proxy over %s', (provider) => {
 
 test('weft proxy in a table names the producers and the stages', async () => {
   const { stdout } = await desk.weft(
-    'proxy --provider shm --producer cpu -b 4K -e 4K --budget-ms 20 --columns Single,SingleBlocking',
+    'proxy --provider shm --producer cpu -b 4K -e 4K --budget-ms 20 --columns Single,SingleBlocking --verbose',
   );
   expect(stdout).toContain('Loss %');
   expect(stdout).toContain('CPU threads issue the requests');

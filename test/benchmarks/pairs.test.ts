@@ -86,6 +86,6 @@ describe('weft pairs', () => {
     expect(repeated).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/several times/) });
     const sizes = await desk.weft('pairs --columns Latency -f 4 -i 64K -w 0');
     expect(sizes.exitCode).toBe(2);
-    expect(sizes.stderr).toMatch(/--columns, --step-factor, --step-bytes, --warmup means nothing/);
+    expect(sizes.stderr).toMatch(/--columns, --step-factor, --step-bytes, --warmup has no effect/);
   });
 });

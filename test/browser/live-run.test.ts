@@ -59,10 +59,10 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     finish(file);
     await page.locator('.state[data-state=passed]').waitFor();
     expect(await rows.locator('td:first-child').allTextContents()).toEqual([
-      '64 B',
-      '128 B',
-      '256 B',
-      '512 B',
+      '64',
+      '128',
+      '256',
+      '512',
     ]);
     // The browser itself tells of the connection that it lost.
     expect(tab.complaints.filter((text) => !text.includes('net::ERR_'))).toEqual([]);
@@ -167,7 +167,7 @@ describe.skipIf(noBrowser)(`a run in a browser${noBrowser ? ` (${noBrowser})` : 
     await page.waitForFunction(() =>
       document.querySelector('main [aria-live=polite]')?.textContent?.startsWith('SinglePin'),
     );
-    expect(await news.textContent()).toMatch(/^SinglePin 64 B: \S+ Gbps$/);
+    expect(await news.textContent()).toMatch(/^SinglePin 64 bytes: \S+ Gbps$/);
     finish(file);
     await page.locator('.state[data-state=passed]').waitFor();
     expect(await news.textContent()).toBe('The run has ended: passed.');

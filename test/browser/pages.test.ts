@@ -100,7 +100,7 @@ describe.skipIf(noBrowser)(`the pages in a browser${noBrowser ? ` (${noBrowser})
     await page.waitForURL(/\/compare\?/);
     await page.locator('.rows tbody tr').first().waitFor();
     expect(await page.locator('.rows tbody tr').count()).toBe(rows.length);
-    await page.getByText('write, B against A: 12 slower').waitFor();
+    await page.getByText('write, B compared with A: 12 slower').waitFor();
     const judged = await page.locator('.rows tbody td:last-child').allTextContents();
     expect(new Set(judged)).toEqual(new Set(['slower']));
     expect(await page.locator('[data-chart=bandwidth] .legend-item').count()).toBe(6);
