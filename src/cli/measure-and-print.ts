@@ -45,7 +45,7 @@ const codeOfOutcome: Record<Outcome, number> = {
 
 /** Prints a run on rank 0; the exit code is its outcome's. */
 function print({ run, path, error }: Recorded, show: ShowOptions): number {
-  const text = formatRun(run, show.format, stdoutTerminal());
+  const text = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
   if (show.ncclJson !== undefined) {

@@ -16,9 +16,9 @@ const columns: readonly Column[] = [
   { title: 'Rate', text: (row) => rateText(row) + markOf(row) },
   { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },
   { title: 'Of bound %', text: (row) => percent(row.ofBoundPercent) },
-  { title: 'Mean µs', text: (row) => micros(row.nanoseconds?.mean) },
-  { title: 'p50 µs', text: (row) => micros(row.nanoseconds?.p50) },
-  { title: 'p99 µs', text: (row) => micros(row.nanoseconds?.p99) },
+  { title: 'Mean us', text: (row) => micros(row.nanoseconds?.mean) },
+  { title: 'p50 us', text: (row) => micros(row.nanoseconds?.p50) },
+  { title: 'p99 us', text: (row) => micros(row.nanoseconds?.p99) },
   { title: 'Outcome', text: ({ outcome, reason }) => (reason ? `${outcome}: ${reason}` : outcome) },
 ];
 
