@@ -12,7 +12,7 @@ test('repeats are measured on new connections and compared', { timeout: 60_000 }
   const table = await desk.weft('compare a.jsonl b.jsonl --all --tolerance 1000');
   expect(table.exitCode).toBe(0);
   expect(table.stdout).toContain('write, B compared with A: 2 same');
-  expect(table.stdout).toContain('5 against 5 blocks, one side after the other');
+  expect(table.stdout).toContain('5 blocks of A and 5 of B, one side after the other');
   const json = await desk.weft('compare a.jsonl b.jsonl --format json --tolerance 1000');
   expect(JSON.parse(json.stdout)).toMatchObject({ schema: 'weft.compare/1', method: 'apart' });
 });
