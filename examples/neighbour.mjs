@@ -10,7 +10,7 @@ import {
   single,
   wholeNumber,
   writePlan,
-} from 'weft/benchmark';
+} from '@weft-fabric/weft/benchmark';
 
 /** Rank r writes to rank r + distance, counted around the world. */
 function neighbourTraffic(world, bytes, distance) {

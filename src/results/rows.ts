@@ -21,7 +21,8 @@ export interface MeasuredRow extends RowSubject {
   /** Integer nanoseconds, each the duration of `batch` iterations. */
   readonly samples: readonly number[];
   readonly batch?: number;
-  readonly figures: Figures;
+  /** Absent where bytes over time say nothing. */
+  readonly figures?: Figures;
   readonly roundTrip?: boolean;
   readonly checked: Row['checked'];
   /** Default: from the samples. A caller whose pairs take turns judges each pair by itself. */
@@ -82,7 +83,7 @@ export function measuredRow(row: MeasuredRow): Row {
     batch,
     nanoseconds,
     samples: [...samples],
-    ...row.figures,
+    ...(row.figures ?? noFigures),
     ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
     ...(row.mops !== undefined && { mops: row.mops }),
     ...(row.lossPercent !== undefined && { lossPercent: row.lossPercent }),

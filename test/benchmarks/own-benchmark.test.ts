@@ -1,19 +1,64 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/results/schema.js';
+import { spawnRanks } from '../../src/world/index.js';
 import { Desk } from './weft.js';
 
-// Nothing of Weft knows this benchmark or its option: whatever works with them derives from the file.
-const neighbour = resolve(import.meta.dirname, '../../examples/neighbour.mjs');
+// Nothing of Weft knows these benchmarks or their options: whatever works with them derives from the page's files.
+const read = (path: string) => readFileSync(resolve(import.meta.dirname, '../..', path), 'utf8');
+const page = read('docs/adding-a-benchmark.md');
+const blocks = (language: string) =>
+  [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter(([, name]) => name === language)
+    .map(([, , text = '']) => text);
+const [neighbour = '', pause = '', program = ''] = blocks('js');
 const small = '-b 4K -e 4K --budget-ms 20 --columns SinglePin';
 
 let desk: Desk;
 beforeAll(() => {
   desk = new Desk();
-  copyFileSync(neighbour, join(desk.folder, 'neighbour.mjs'));
+  writeFileSync(join(desk.folder, 'neighbour.mjs'), neighbour);
+  writeFileSync(join(desk.folder, 'pause.mjs'), pause);
 });
 afterAll(() => desk[Symbol.dispose]());
+
+describe('docs/adding-a-benchmark.md', () => {
+  test('shows the example', () => {
+    expect(neighbour).toBe(read('examples/neighbour.mjs'));
+  });
+
+  test.each(blocks('sh').join('').trim().split('\n'))('%s', async (line) => {
+    const { exitCode, stdout, stderr } = await desk.weft(line.replace(/^weft /, ''));
+    expect(exitCode, stderr).toBe(0);
+    if (line.endsWith('--explain')) expect(stdout.trimEnd()).toBe(blocks('')[0]!.trimEnd());
+  });
+
+  test('a procedure of its own gives its row', async () => {
+    const { exitCode, stdout, stderr } = await desk.weft('run ./pause.mjs --format json');
+    expect(exitCode, stderr).toBe(0);
+    const { rows } = JSON.parse(stdout) as Run;
+    expect(rows).toMatchObject([{ column: 'Barrier', outcome: 'passed', iterations: 100 }]);
+  });
+
+  test('a program measures it', async () => {
+    // A program resolves the package itself, so it lies in the checkout, beside the example.
+    const folder = mkdtempSync(resolve(import.meta.dirname, '../../examples/.program-'));
+    try {
+      writeFileSync(join(folder, 'neighbour.mjs'), neighbour);
+      const there = `process.chdir(${JSON.stringify(desk.folder)});\n`;
+      writeFileSync(join(folder, 'program.mjs'), `${there}${program}`);
+      const ranks = await spawnRanks({
+        ranks: 2,
+        command: process.execPath,
+        args: [join(folder, 'program.mjs')],
+      });
+      expect(await ranks.done).toMatchObject({ ok: true });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
 
 describe('a benchmark of the user’s own', () => {
   test('runs, is verified and recorded', async () => {
@@ -72,7 +117,7 @@ describe('a benchmark of the user’s own', () => {
   });
 
   test('may not have the id of a built-in one', async () => {
-    const text = readFileSync(neighbour, 'utf8').replace("id: 'neighbour'", "id: 'write'");
+    const text = neighbour.replace("id: 'neighbour'", "id: 'write'");
     writeFileSync(join(desk.folder, 'write.mjs'), text);
     const { exitCode, stderr } = await desk.weft('run ./write.mjs');
     expect(exitCode).toBe(2);
