@@ -10,7 +10,7 @@
         "native/memory/pattern.cc",
         "native/fabric/endpoint.cc",
         "native/plan/executor.cc",
-        "native/plan/executor-waiting.cc",
+        "native/plan/executor-loop.cc",
         "native/plan/copier.cc",
         "native/memory/span.cc",
         "native/plan/plan-run.cc",
@@ -50,7 +50,7 @@
       "include_dirs": ["<!@(node -p \"require('node-addon-api').include\")"],
       "defines": ["NAPI_VERSION=8", "NAPI_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
       "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17"],
-      "cflags_cc": ["-std=c++20", "-O3", "-Wall", "-Wextra", "-fexceptions", "-fvisibility=hidden", "-flto"],
+      "cflags_cc": ["-std=c++20", "-O3", "-Wall", "-Wextra", "-fexceptions", "-fvisibility=hidden", "-fomit-frame-pointer", "-flto"],
       "ldflags": ["-flto", "-O3"],
       "libraries": ["-ldl"]
     }

@@ -19,11 +19,13 @@ class Chaos {
 
   Chaos(uint64_t seed, double holdChance) : random_(seed), holdChance_(holdChance) {}
 
-  void take(uint32_t endpoint, const fi_cq_data_entry& entry) {
-    held_.push_back({endpoint, entry});
-    if (!(entry.flags & FI_REMOTE_WRITE)) return;
-    held_.back().entry.flags |= FI_WRITE;
-    held_.back().entry.op_context = nullptr;
+  [[gnu::cold]] void take(uint32_t endpoint, const fi_cq_data_entry* entry, const fi_cq_data_entry* end) {
+    for (; entry < end; entry++) {
+      held_.push_back({endpoint, *entry});
+      if (!(entry->flags & FI_REMOTE_WRITE)) continue;
+      held_.back().entry.flags |= FI_WRITE;
+      held_.back().entry.op_context = nullptr;
+    }
   }
 
   /// The next completion to let through, or false when all that is held stays held for now.

@@ -17,7 +17,8 @@ void closeFid(T*& object) {
 
 }  // namespace
 
-Endpoint::Endpoint(const fi_info* wanted, bool directed, size_t peersExpected) : directed(directed) {
+Endpoint::Endpoint(uint32_t index, const fi_info* wanted, bool directed, size_t peersExpected)
+    : index(index), directed(directed) {
   info = Library::get().dupinfo(wanted);
   if (!info) check(-FI_ENOMEM, "fi_dupinfo");
   try {
@@ -55,8 +56,8 @@ void Endpoint::open(size_t peersExpected) {
   check(fi_enable(ep), "fi_enable");
   // An injected buffer has no descriptor, and without one a GPU's memory would be taken for the host's.
   injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;
-  sendLimit = info->tx_attr->size;
-  receiveLimit = info->rx_attr->size;
+  sends.limit = info->tx_attr->size;
+  receives.limit = info->rx_attr->size;
 }
 
 void Endpoint::close() {

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "../fault.h"
+#include "driving.h"
 
 namespace weft {
 
@@ -59,7 +60,7 @@ void Operations::fill(Operation& operation, Port& port) {
 
 int32_t Operations::poll(Port& port, uint32_t spins) {
   for (uint32_t i = 0; i < spins; i++) {
-    size_t seen = port.drain();
+    size_t seen = port.drain(*this);
     if (!pending_.empty() || !port.userArrivals.empty() || !port.faults.empty()) break;
     empty_ = seen > 0 ? 0 : empty_ + 1;
     if (empty_ >= kSpinsBeforeYield) sched_yield();
@@ -89,7 +90,7 @@ std::string Operations::takeText(uint32_t key) {
   return found.empty() ? std::string() : std::move(found.mapped());
 }
 
-void Operations::completed(Operation& operation, uint64_t bytes) {
+void Operations::settled(Operation& operation, uint64_t bytes) {
   pending_.push_back({Done, operation.id, static_cast<uint32_t>(bytes), static_cast<uint32_t>(bytes >> 32)});
 }
 

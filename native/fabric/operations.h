@@ -11,7 +11,7 @@
 
 namespace weft {
 
-class Operations final : private Completer {
+class Operations final : public Completer {
  public:
   static constexpr size_t kCommandWords = 10, kRecordWords = 4;
 
@@ -27,6 +27,10 @@ class Operations final : private Completer {
   /// The provider's words that a record named; empty when there are none.
   std::string takeText(uint32_t key);
 
+  // For the port that `poll` drains. Steps are a plan's: none runs meanwhile.
+  void settled(Operation& operation, uint64_t bytes);
+  void reached(uint32_t) {}
+
  private:
   struct Record {
     uint32_t kind, id, low, high;
@@ -36,7 +40,7 @@ class Operations final : private Completer {
   Operation& take();
   uint32_t keep(const std::string& text);
   void tell(size_t index, const Record& record);
-  void completed(Operation& operation, uint64_t bytes) override;
+  void completed(Operation& operation, uint64_t bytes) override { settled(operation, bytes); }
   void failed(Operation& operation, int code, const std::string& text) override;
 
   const double* command_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "chaos.h"
-#include "../plan/copier.h"
+#include "../memory/span.h"
 #include "library.h"
 
 namespace weft {
@@ -30,15 +30,14 @@ class Completer {
 
 enum class OperationKind : uint8_t { Write, Send, Recv };
 
-/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight.
-struct Operation {
+/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight. What a
+/// message needs lies in one cache line, what a write needs besides in the next.
+struct alignas(64) Operation {
   fi_context2 context{};  // first, and large enough for providers that ask for FI_CONTEXT or FI_CONTEXT2
   Completer* completer = nullptr;
   OperationKind kind = OperationKind::Write;
   bool hasData = false;    // a write that carries an immediate (zero is a valid one)
   bool delivered = false;  // completes only when the peer has the bytes
-  bool counted = false;    // holds a place in the endpoint's queue limits
-  bool cancelled = false;
   uint32_t data = 0;
   uint32_t endpoint = 0;
   uint32_t peer = 0;
@@ -53,22 +52,30 @@ struct Operation {
 
 /// One NIC: fabric, domain, completion queue, address vector and endpoint, closed in the reverse order.
 struct Endpoint {
-  Endpoint(const fi_info* wanted, bool directed, size_t peersExpected);
+  Endpoint(uint32_t index, const fi_info* wanted, bool directed, size_t peersExpected);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
+  const uint32_t index;  // of its port
   fi_info* info = nullptr;
   fid_fabric* fabric = nullptr;
   fid_domain* domain = nullptr;
-  fid_cq* cq = nullptr;
   fid_av* av = nullptr;
+  fid_cq* cq = nullptr;
   fid_ep* ep = nullptr;
-  bool directed;                  // receives name their sender
-  std::vector<fi_addr_t> peers;   // by rank
-  size_t injectBytes = 0, sendLimit = 0, receiveLimit = 0;  // as the provider says
-  size_t sendsInFlight = 0, receivesInFlight = 0;
+  std::vector<fi_addr_t> peers;  // by rank
+  struct Queue {
+    size_t inFlight = 0, limit = 0;  // the limit as the provider says
+  };
+  Queue sends, receives;
+  size_t injectBytes = 0;          // as the provider says
+  bool directed;                   // receives name their sender
   std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
+
+  Queue& queueOf(const Operation& operation) {
+    return operation.kind == OperationKind::Recv ? receives : sends;
+  }
 
  private:
   void open(size_t peersExpected);
@@ -136,22 +143,24 @@ class Port {
   bool post(Operation& operation);
   /// Asks the provider to end a receive, or takes a queued operation back. Its completer hears ECANCELED.
   void cancel(Operation& operation);
-  /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw.
-  size_t drain();
+  /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw. The
+  /// driver's own operations end in its `settled(operation, bytes)`, without a virtual call; `reached(step)` tells it
+  /// that a counter has what the step wanted.
+  template <typename Driver>
+  size_t drain(Driver& driver);
 
   Endpoint& endpoint(uint32_t index) { return *endpoints_.at(index); }
   size_t endpointCount() const { return endpoints_.size(); }
   Region& region(uint32_t id);
   const RemoteRegion& remote(uint32_t id) const;
 
+  /// The reference stays good while the port lives.
   Counter& counter(uint32_t source, uint32_t slot) {
-    if (source >= counters_.size()) counters_.resize(source + 1);
-    auto& slots = counters_[source];
-    if (slot >= slots.size()) slots.resize(slot + 1);
-    return slots[slot];
+    if (source < counters_.size() && slot < counters_[source].size()) {
+      if (Counter* known = counters_[source][slot]) return *known;
+    }
+    return addCounter(source, slot);
   }
-  /// Steps whose counter reached what they wanted, for the executor to take.
-  std::vector<uint32_t> reached;
 
   std::deque<Arrival> userArrivals;
   std::deque<PortFault> faults;
@@ -159,20 +168,32 @@ class Port {
   std::unique_ptr<Chaos> chaos;   // tests only
 
  private:
-  ssize_t tryPost(Endpoint& endpoint, Operation& operation);
+  static constexpr size_t kBatch = 16;
+
+  static ssize_t tryPost(Endpoint& endpoint, Operation& operation);
+  static ssize_t tryWrite(Endpoint& endpoint, Operation& operation);
+  template <typename Driver>
+  void complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver);
+
+  // Kept out of the loop, so that it does not pay for what it hardly ever does.
+  /// Queues what met back-pressure, and throws for any other refusal.
+  [[gnu::cold]] void refused(Endpoint& endpoint, Operation& operation, ssize_t result);
   /// How many of the queued posts failed for good.
-  size_t retry(Endpoint& endpoint);
-  void complete(uint32_t index, const fi_cq_data_entry& entry);
-  void readError(uint32_t index);
-  void arrived(uint32_t index, uint64_t data);
-  void release(Operation& operation);
+  [[gnu::cold]] size_t retry(Endpoint& endpoint);
+  /// What a look at the queue answered instead of entries.
+  [[gnu::cold]] void readError(Endpoint& endpoint, ssize_t answer);
+  [[gnu::cold]] void misdirected(Operation& operation, uint32_t source);
+  [[gnu::cold]] Counter& addCounter(uint32_t source, uint32_t slot);
+  template <typename Driver>
+  [[gnu::cold]] size_t letThrough(Driver& driver);
 
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::unordered_map<uint32_t, std::unique_ptr<Region>> regions_;
   std::unordered_map<uint32_t, RemoteRegion> remotes_;
   uint32_t nextRegion_ = 0, nextRemote_ = 0;
   GpuContextPtr context_;  // of the GPU whose memory was registered, if any was: for the thread that closes
-  std::deque<std::deque<Counter>> counters_;  // [source][slot]; deques, so that references stay good
+  std::vector<std::vector<Counter*>> counters_;  // [source][slot], null where nobody asked
+  std::deque<Counter> madeCounters_;
 };
 
 }  // namespace weft

@@ -25,7 +25,6 @@ struct PlanStep {
   size_t bytes = 0;
   size_t remoteOffset = 0;  // or where a copy goes to
   uint32_t slot = 0;
-  uint32_t chunks = 1;
   uint32_t after = 0;  // how many steps come before
   std::vector<uint32_t> dependents;
 };
@@ -53,7 +52,7 @@ struct RunOptions {
   Sabotage sabotage;
 };
 
-class Executor : private Completer {
+class Executor : public Completer {
  public:
   /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
   /// `copies` are needed where the plan has copy steps.
@@ -67,33 +66,34 @@ class Executor : private Completer {
   /// From any thread: makes `run` throw ECANCELED soon.
   void abort() { aborted_.store(true, std::memory_order_relaxed); }
 
+  // For the port that this executor drains.
+  void settled(Operation& operation, uint64_t bytes);
+  void reached(uint32_t step);
+
  protected:
   /// Everything between the two barriers. The proxy's steps run when they are asked for.
   virtual void iterateAll(std::vector<double>& samples);
-  /// Told of every step that is done.
+  /// Told of every step that is done, where `toldOfSteps_` is set.
   virtual void stepDone(uint32_t) {}
   /// What has not happened when the deadline passes.
   virtual std::string awaited() const;
 
   static constexpr uint32_t kBarrierStep = ~0u;
-  struct State {
-    uint32_t after, posted, done;
-  };
   struct Lane {  // chunks of one channel in one direction
-    std::vector<uint32_t> ready;  // a ring of post steps that still have chunks to post
-    size_t head = 0, count = 0;
-    uint32_t inFlight = 0;
-    std::vector<Operation*> free;
+    std::vector<uint32_t> ready;  // a ring, of a power of 2, of post steps that still have chunks to post
+    size_t head = 0, tail = 0, mask = 0;
+    std::vector<Operation*> operations;  // as many as may be in flight; the first `free` of them are not
+    size_t free = 0;
 
-    // Without a division, which showed in the time of small messages.
-    size_t wrapped(size_t at) const { return at < ready.size() ? at : at - ready.size(); }
-    void push(uint32_t index) { ready[wrapped(head + count++)] = index; }
-    uint32_t pop() {
-      uint32_t index = ready[head];
-      head = wrapped(head + 1);
-      count--;
-      return index;
-    }
+    bool empty() const { return head == tail; }
+    void push(uint32_t index) { ready[tail++ & mask] = index; }
+    uint32_t pop() { return ready[head++ & mask]; }
+  };
+  struct Track {  // of one step
+    uint32_t after = 0;                         // steps that are still to come before
+    uint32_t posted = 0, done = 1, chunks = 1;  // all is done until the step becomes active
+    Lane* lane = nullptr;        // of posts
+    Counter* counter = nullptr;  // of waits
   };
 
   void iterate();
@@ -102,44 +102,49 @@ class Executor : private Completer {
   void activate(uint32_t index);
   void activateOther(uint32_t index);
   void finish(uint32_t index);
+  void activateDependents(const PlanStep& step);
   void pump(Lane& lane);
-  void postChunk(uint32_t index, Operation& operation);
+  bool postChunk(uint32_t index, Operation& operation);
+  void aim(uint32_t index, Operation& operation);
   void idle();
   void poll();
   void pollCopies();
   void expectWithin(uint64_t nanoseconds);
   void completed(Operation& operation, uint64_t bytes) override;
-  void failed(Operation& operation, int code, const std::string& text) override;
-  [[noreturn]] void give(int code, const std::string& text);
+  [[gnu::cold]] void cutShort(Operation& operation, uint64_t bytes);
+  [[gnu::cold]] void failed(Operation& operation, int code, const std::string& text) override;
+  [[noreturn, gnu::cold]] void give(int code, const std::string& text);
+  [[noreturn, gnu::cold]] void giveUp();
+  [[noreturn, gnu::cold]] void giveFailure();
   std::string unfinished() const;
-  Lane& laneOf(const PlanStep& step) { return lanes_[step.channel * 2 + (step.kind == PlanStep::Recv)]; }
 
+  // What every message needs comes first.
   Port& port_;
-  Plan plan_;
-  Region* regions_[2];
-  std::vector<const RemoteRegion*> remotes_;
-  std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
-  std::vector<uint32_t> copied_;       // steps to finish, while pollCopies runs
-  RunOptions options_;
-  std::vector<uint32_t> roots_;  // steps that wait for no other
-  std::vector<State> fresh_, state_;
-  std::vector<Counter*> counters_;  // by step, for waits
-  std::vector<Lane> lanes_;
-  std::deque<Operation> operations_;
-  uint32_t left_ = 0;  // steps of this iteration that are not done
-  uint32_t outstanding_ = 0;  // operations posted and not completed
+  std::vector<Track> tracks_;  // by step
+  uint32_t left_ = 0;          // steps of this iteration that are not done
+  unsigned quiet_ = 0;         // looks in a row that saw nothing
+  bool progressed_ = false;    // since the deadline was set
+  bool toldOfSteps_ = false;
+  bool telling_ = false;    // the barrier's message is under way
+  bool announced_ = true;   // writes carry an immediate, which their targets' waits count
   bool drop_ = false;
-  bool announced_ = true;  // writes carry an immediate, which their targets' waits count
-  bool over_ = false;  // `run` threw: late completions of what is still in flight are ignored
-  Operation told_;     // of the barrier
-  uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
-  unsigned quiet_ = 0;
+  bool over_ = false;       // `run` threw: late completions of what is still in flight are ignored
+  int failureCode_ = 0;
+  std::atomic<bool> aborted_{false};
+  std::vector<Lane> lanes_;
+  std::vector<uint32_t> roots_;  // steps that wait for no other
+  Plan plan_;
+  std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
+  RunOptions options_;
   uint64_t patience_ = 0;  // how long nothing may happen
   uint64_t deadline_ = 0;
-  bool progressed_ = false;  // since the deadline was set
-  std::atomic<bool> aborted_{false};
+  Region* regions_[2];
+  std::vector<const RemoteRegion*> remotes_;
+  std::vector<uint32_t> copied_;  // steps to finish, while pollCopies runs
+  std::deque<Operation> operations_;
+  Operation told_;        // of the barrier
+  uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
   std::string failure_;
-  int failureCode_ = 0;
 };
 
 }  // namespace weft

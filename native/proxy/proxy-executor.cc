@@ -42,6 +42,7 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
                              ProxyJob job)
     : Executor(port, std::move(plan), source, target, std::move(remotes), nullptr), job_(std::move(job)),
       transferOf_(plan_.steps.size(), kNone), stepsLeft_(job_.steps.size()) {
+  toldOfSteps_ = true;
   for (uint32_t transfer = 0; transfer < job_.steps.size(); transfer++) {
     for (uint32_t index : job_.steps[transfer]) {
       bool free = index < plan_.steps.size() && transferOf_[index] == kNone;
@@ -66,8 +67,6 @@ void ProxyExecutor::iterateAll(std::vector<double>& samples) {
   if (job_.trace) proxy.trace(total_);
   proxy_ = &proxy;
   left_ = 0;
-  // What nobody has asked for is not missing.
-  for (size_t i = 0; i < state_.size(); i++) state_[i].done = plan_.steps[i].chunks;
   {
     Ending ending{proxy};
     producers.start(options_.spinsBeforeYield);
@@ -83,13 +82,13 @@ void ProxyExecutor::serve(ProxyProducers& producers, uint64_t total) {
   unsigned looks = 0;
   while (proxy_->deliveredCount() < total) {
     if (proxy_->take(*this) > 0) {
-      if (!failure_.empty()) give(failureCode_, failure_);
+      if (!failure_.empty()) giveFailure();
       quiet_ = 0;
       progressed_ = true;
     }
     if (++looks % kLooksBetweenChecks == 0) {
       producers.check();
-      if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
+      if (aborted_.load(std::memory_order_relaxed)) giveUp();
     }
     if (!unposted_.empty()) notePosted();
     poll();
@@ -103,10 +102,9 @@ void ProxyExecutor::begin(uint32_t transfer) {
   left_ += stepsLeft_[transfer];
   if (job_.trace) unposted_.push_back(transfer);
   for (uint32_t index : job_.steps[transfer]) {
-    state_[index] = fresh_[index];
     activate(index);
   }
-  for (uint32_t index : job_.steps[transfer]) pump(laneOf(plan_.steps[index]));
+  for (uint32_t index : job_.steps[transfer]) pump(*tracks_[index].lane);
   if (job_.trace) notePosted();
 }
 
@@ -120,7 +118,7 @@ void ProxyExecutor::stepDone(uint32_t index) {
 void ProxyExecutor::notePosted() {
   uint64_t now = monotonicNanoseconds();
   std::erase_if(unposted_, [&](uint32_t transfer) {
-    if (state_[job_.steps[transfer].front()].posted == 0) return false;
+    if (tracks_[job_.steps[transfer].front()].posted == 0) return false;
     proxy_->timesOf(transfer)->posted = now;
     return true;
   });

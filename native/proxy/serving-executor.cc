@@ -22,8 +22,6 @@ void ServingExecutor::iterateAll(std::vector<double>&) {
   Proxy proxy(board_->board.host(), static_cast<uint32_t>(job_.steps.size()));
   proxy_ = &proxy;
   left_ = 0;
-  // What nobody has asked for is not missing.
-  for (size_t i = 0; i < state_.size(); i++) state_[i].done = plan_.steps[i].chunks;
   serve(proxy);
   proxy_ = nullptr;
 }
@@ -33,12 +31,12 @@ void ServingExecutor::serve(Proxy& proxy) {
     // Looked at before the queue: what was pushed before the word was given is then found in it.
     bool closing = board_->closing.load(std::memory_order_acquire);
     if (proxy.take(*this) > 0) {
-      if (!failure_.empty()) give(failureCode_, failure_);
+      if (!failure_.empty()) giveFailure();
       quiet_ = 0;
     } else if (closing && left_ == 0) {
       return;
     }
-    if (aborted_.load(std::memory_order_relaxed)) give(ECANCELED, "the run was ended");
+    if (aborted_.load(std::memory_order_relaxed)) giveUp();
     // While nothing is under way there is nothing to be late: producers may think for as long as they like.
     if (left_ == 0) progressed_ = true;
     poll();

@@ -1,0 +1,106 @@
+#pragma once
+// What a port does for every message: posting, and looking at the queues. Here, and not in port.cc, so that it becomes
+// part of its caller's loop.
+#include "../fault.h"
+#include "port.h"
+
+namespace weft {
+
+inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
+  fi_addr_t peer = endpoint.peers[operation.peer];
+  switch (operation.kind) {
+    case OperationKind::Recv:
+      return fi_recv(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor,
+                     endpoint.directed ? peer : FI_ADDR_UNSPEC, &operation.context);
+    case OperationKind::Send:
+      // Without directed receives the sender's rank rides along, so that a message in the wrong hands is noticed.
+      if (endpoint.directed) {
+        return fi_send(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor, peer, &operation.context);
+      }
+      return fi_senddata(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor, operation.data, peer,
+                         &operation.context);
+    case OperationKind::Write:
+      return tryWrite(endpoint, operation);
+  }
+  return -FI_EINVAL;
+}
+
+inline bool Port::post(Operation& operation) {
+  Endpoint& endpoint = *endpoints_[operation.endpoint];
+  ssize_t result = -FI_EAGAIN;
+  if (!endpoint.waiting.empty()) [[unlikely]] {
+    // Behind those.
+  } else if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.injectBytes) {
+    fi_addr_t peer = endpoint.peers[operation.peer];
+    result = endpoint.directed ? fi_inject(endpoint.ep, operation.buffer, operation.bytes, peer)
+                               : fi_injectdata(endpoint.ep, operation.buffer, operation.bytes, operation.data, peer);
+    if (result == 0) [[likely]] return true;
+  } else if (Endpoint::Queue& queue = endpoint.queueOf(operation); queue.inFlight < queue.limit) [[likely]] {
+    result = tryPost(endpoint, operation);
+    if (result == 0) [[likely]] {
+      queue.inFlight++;
+      operation.region->inFlight++;
+      return false;
+    }
+  }
+  refused(endpoint, operation, result);
+  return false;
+}
+
+// Providers disagree on flags. EFA of libfabric 1.17 sets FI_WRITE on the target's completion too, with a null
+// context, so FI_REMOTE_WRITE is looked at first: it is an arrival whatever else is set. Others set REMOTE_CQ_DATA on
+// the initiator's own completion, or nothing else on the target's: then what is initiated here is recognised first,
+// and what is neither that nor a receive arrived from outside.
+template <typename Driver>
+inline void Port::complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver) {
+  bool remote = entry.flags & (FI_REMOTE_WRITE | FI_REMOTE_READ);
+  bool local = !remote && (entry.flags & (FI_SEND | FI_WRITE | FI_READ));
+  bool receive = !remote && !local && (entry.flags & FI_RECV);
+  if (!local && !receive) {
+    auto data = static_cast<uint32_t>(entry.data);
+    if (data & kUserBit) return userArrivals.push_back({endpoint.index, data});
+    Counter& counter = this->counter(data >> 16, data & 0xFFFF);
+    if (++counter.arrived == counter.wanted) driver.reached(counter.step);
+    return;
+  }
+  auto& operation = *static_cast<Operation*>(entry.op_context);
+  endpoint.queueOf(operation).inFlight--;
+  operation.region->inFlight--;
+  if (receive && !endpoint.directed && (entry.flags & FI_REMOTE_CQ_DATA)) {
+    uint32_t source = (entry.data >> 16) & 0x7FFF;
+    if (source != operation.peer) [[unlikely]] return misdirected(operation, source);
+  }
+  uint64_t bytes = receive ? entry.len : operation.bytes;
+  if (operation.completer == &driver) [[likely]] driver.settled(operation, bytes);
+  else operation.completer->completed(operation, bytes);
+}
+
+template <typename Driver>
+inline size_t Port::drain(Driver& driver) {
+  size_t seen = 0;
+  for (const auto& owned : endpoints_) {
+    Endpoint& endpoint = *owned;
+    fi_cq_data_entry entries[kBatch];
+    ssize_t count = fi_cq_read(endpoint.cq, entries, kBatch);
+    if (count > 0) {
+      const fi_cq_data_entry* end = entries + count;
+      if (chaos) [[unlikely]] chaos->take(endpoint.index, entries, end);
+      else for (const fi_cq_data_entry* entry = entries; entry < end; entry++) complete(endpoint, *entry, driver);
+      seen += static_cast<size_t>(count);
+    } else if (count != -FI_EAGAIN && count < 0) [[unlikely]] {
+      readError(endpoint, count);
+      seen++;
+    }
+    if (!endpoint.waiting.empty()) [[unlikely]] seen += retry(endpoint);
+  }
+  return chaos ? seen + letThrough(driver) : seen;
+}
+
+template <typename Driver>
+size_t Port::letThrough(Driver& driver) {
+  size_t seen = 0;
+  for (Chaos::Held held; chaos->release(held); seen++) complete(*endpoints_[held.endpoint], held.entry, driver);
+  return seen;
+}
+
+}  // namespace weft

@@ -1,0 +1,183 @@
+// What the executor does for every message. All of it is one translation unit, with the port's part in driving.h: at
+// half a microsecond a message, 10 ns are 2 %.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "../clock.h"
+#include "../fabric/driving.h"
+#include "../fault.h"
+#include "executor.h"
+
+namespace weft {
+
+namespace {
+
+constexpr unsigned kPollsBetweenChecks = 64;
+
+}  // namespace
+
+void Executor::iterateAll(std::vector<double>& samples) {
+  for (uint64_t done = 0; done < options_.iterations; done += options_.batch) {
+    uint64_t start = monotonicNanoseconds();
+    for (uint64_t i = 0; i < options_.batch; i++) iterate();
+    samples.push_back(static_cast<double>(monotonicNanoseconds() - start));
+  }
+}
+
+void Executor::iterate() {
+  if (aborted_.load(std::memory_order_relaxed)) giveUp();
+  left_ = static_cast<uint32_t>(tracks_.size());
+  for (uint32_t index : roots_) activate(index);
+  for (Lane& lane : lanes_) {
+    if (!lane.empty()) pump(lane);
+  }
+  if (!failure_.empty()) [[unlikely]] giveFailure();
+  if (!copies_) {
+    while (left_ > 0) poll();
+    return;
+  }
+  while (left_ > 0) {
+    pollCopies();
+    if (left_ > 0) poll();
+  }
+}
+
+inline void Executor::finish(uint32_t index) {
+  if (Counter* counter = tracks_[index].counter) {
+    counter->consumed = counter->wanted;
+    counter->wanted = Counter::kNobody;
+  }
+  left_--;
+  if (toldOfSteps_) [[unlikely]] stepDone(index);
+  const PlanStep& step = plan_.steps[index];
+  if (!step.dependents.empty()) activateDependents(step);
+}
+
+void Executor::activate(uint32_t index) {
+  Track& track = tracks_[index];
+  track.posted = track.done = 0;
+  if (track.lane) track.lane->push(index);
+  else activateOther(index);
+}
+
+void Executor::activateOther(uint32_t index) {
+  const PlanStep& step = plan_.steps[index];
+  if (step.kind == PlanStep::Copy) {
+    return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
+  }
+  Counter& counter = *tracks_[index].counter;
+  counter.step = index;
+  counter.wanted = counter.consumed + tracks_[index].chunks;
+  if (counter.arrived >= counter.wanted) finish(index);
+}
+
+void Executor::activateDependents(const PlanStep& step) {
+  for (uint32_t next : step.dependents) {
+    Track& track = tracks_[next];
+    if (--track.after > 0) continue;
+    track.after = plan_.steps[next].after;  // for the next iteration
+    activate(next);
+    if (track.lane) pump(*track.lane);
+  }
+}
+
+// Posts a chunk of each ready step in turn, so that no peer waits for another's whole transfer.
+void Executor::pump(Lane& lane) {
+  while (!lane.empty() && lane.free > 0) {
+    uint32_t index = lane.pop();
+    Track& track = tracks_[index];
+    if (++track.posted < track.chunks) lane.push(index);
+    Operation& operation = *lane.operations[--lane.free];
+    if (!postChunk(index, operation)) continue;
+    lane.operations[lane.free++] = &operation;
+    if (++track.done == track.chunks) finish(index);
+  }
+}
+
+// True when the chunk is on its way and its operation free again.
+bool Executor::postChunk(uint32_t index, Operation& operation) {
+  // An operation that carried this step's only chunk last time still says all that is to be said.
+  if (operation.id != index || tracks_[index].chunks > 1) aim(index, operation);
+  try {
+    return port_.post(operation);
+  } catch (const Fault& fault) {
+    // Not from here: the caller may be in the middle of a completion queue.
+    failed(operation, fault.code, fault.text);
+    return false;
+  }
+}
+
+void Executor::aim(uint32_t index, Operation& operation) {
+  const PlanStep& step = plan_.steps[index];
+  size_t skip = static_cast<size_t>(tracks_[index].posted - 1) * plan_.chunkBytes;
+  Region* region = regions_[step.buffer];
+  operation.id = index;
+  operation.kind = static_cast<OperationKind>(step.kind);
+  operation.endpoint = step.channel;
+  operation.peer = step.peer;
+  operation.region = region;
+  operation.buffer = region->memory.base + step.offset + skip;
+  operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
+  operation.descriptor = region->descriptor[step.channel];
+  operation.data = immediate(false, plan_.rank, step.slot);
+  if (step.kind == PlanStep::Write) {
+    const RemoteRegion& remote = *remotes_[step.peer];
+    operation.hasData = announced_;
+    operation.delivered = plan_.delivered;
+    operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
+    operation.remoteKey = remote.key[step.channel];
+  }
+  if (drop_ && step.kind != PlanStep::Recv) operation.bytes = 0;
+}
+
+inline void Executor::settled(Operation& operation, uint64_t bytes) {
+  if (bytes != operation.bytes) [[unlikely]] return cutShort(operation, bytes);
+  uint32_t index = operation.id;
+  if (index == kBarrierStep) [[unlikely]] {
+    telling_ = false;
+    return;
+  }
+  Track& track = tracks_[index];
+  Lane& lane = *track.lane;
+  lane.operations[lane.free++] = &operation;
+  if (++track.done == track.chunks) finish(index);
+  if (!lane.empty()) pump(lane);
+}
+
+inline void Executor::reached(uint32_t step) { finish(step); }
+
+void Executor::completed(Operation& operation, uint64_t bytes) {
+  if (!over_) settled(operation, bytes);
+}
+
+void Executor::poll() {
+  if (port_.drain(*this) == 0) return idle();
+  if (!failure_.empty() || !port_.faults.empty()) [[unlikely]] giveFailure();
+  quiet_ = 0;
+  progressed_ = true;
+}
+
+// Copies are started and told here, outside the completion queues.
+void Executor::pollCopies() {
+  if (!copies_->poll(copied_)) return;
+  for (uint32_t index : copied_) {
+    tracks_[index].done = 1;
+    finish(index);
+  }
+  copied_.clear();
+  quiet_ = 0;
+  progressed_ = true;
+  if (!failure_.empty()) giveFailure();
+}
+
+void Executor::idle() {
+  quiet_++;
+  if (quiet_ >= options_.spinsBeforeYield) sched_yield();
+  if (quiet_ % kPollsBetweenChecks != 0) return;
+  if (aborted_.load(std::memory_order_relaxed)) giveUp();
+  if (progressed_) return expectWithin(patience_);
+  if (monotonicNanoseconds() > deadline_) give(ETIMEDOUT, awaited());
+}
+
+}  // namespace weft
