@@ -1,4 +1,6 @@
 #pragma once
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -17,6 +19,9 @@ struct Fault : std::runtime_error {
 };
 
 /// A Fault from errno.
-[[noreturn]] void throwErrno(const char* operation);
+[[noreturn]] inline void throwErrno(const char* operation) {
+  int code = errno;
+  throw Fault(operation, code, std::strerror(code));
+}
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "../fault.h"
+#include "../signal-guard.h"
 
 namespace weft {
 

@@ -4,6 +4,7 @@
 
 #include "../addon.h"
 #include "../binding.h"
+#include "../signal-guard.h"
 #include "library.h"
 
 namespace weft {

@@ -1,11 +1,11 @@
 #include "library.h"
 
-#include <cstring>
 #include <dlfcn.h>
 
 #include <mutex>
 
 #include "../fault.h"
+#include "../signal-guard.h"
 
 namespace weft {
 
@@ -22,11 +22,6 @@ void* symbol(void* handle, const char* name, const char* version) {
 }
 
 }  // namespace
-
-void throwErrno(const char* operation) {
-  int code = errno;
-  throw Fault(operation, code, std::strerror(code));
-}
 
 const Library& Library::open(const std::string& path) {
   std::lock_guard lock(gate);
@@ -62,16 +57,6 @@ void check(long result, const char* operation) {
   if (result >= 0) return;
   int code = static_cast<int>(-result);
   throw Fault(operation, code, Library::get().strerror(code));
-}
-
-SignalGuard::SignalGuard() {
-  for (int number = 1; number <= kLast; number++) sigaction(number, nullptr, &saved_[number]);
-}
-
-SignalGuard::~SignalGuard() {
-  for (int number = 1; number <= kLast; number++) {
-    if (number != SIGKILL && number != SIGSTOP) sigaction(number, &saved_[number], nullptr);
-  }
 }
 
 }  // namespace weft

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../gpu/span.h"
 #include "chaos.h"
-#include "../memory/span.h"
 #include "library.h"
 
 namespace weft {

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "../fault.h"
-#include "../fabric/library.h"
+#include "../signal-guard.h"
 
 namespace weft {
 

@@ -6,8 +6,8 @@
 
 #include "../addon.h"
 #include "../binding.h"
-#include "../fabric/library.h"
 #include "../memory/memory.h"
+#include "../signal-guard.h"
 #include "nccl.h"
 #include "peer-thread.h"
 #include "peer.h"

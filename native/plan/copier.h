@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../memory/span.h"
+#include "../gpu/span.h"
 
 namespace weft {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "copier.h"
 #include "../fabric/port.h"
+#include "copier.h"
 
 namespace weft {
 

@@ -5,9 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "executor.h"
-#include "../fault.h"
-#include "../proxy/serving-executor.h"
+#include "fault.h"
+#include "proxy/serving-executor.h"
 
 namespace weft {
 

@@ -1,8 +1,8 @@
 #include "span.h"
 
-#include "../gpu/device-memory.h"
 #include "../fault.h"
-#include "memory.h"
+#include "../memory/memory.h"
+#include "device-memory.h"
 
 namespace weft {
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <optional>
 
-#include "../binding.h"
-#include "../memory/span.h"
-#include "../proxy/transfer-board.h"
+#include "binding.h"
+#include "gpu/span.h"
+#include "proxy/transfer-board.h"
 
 namespace weft {
 

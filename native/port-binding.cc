@@ -1,14 +1,12 @@
 // The port as JavaScript sees it.
 #include <algorithm>
 
-#include "../addon.h"
-#include "../binding.h"
-#include "../hot-method.h"
-#include "../live-objects.h"
-#include "operations.h"
-#include "../plan/plan-run.h"
-#include "port.h"
-#include "../memory/span.h"
+#include "addon.h"
+#include "binding.h"
+#include "fabric/operations.h"
+#include "hot-method.h"
+#include "live-objects.h"
+#include "plan-run.h"
 
 namespace weft {
 

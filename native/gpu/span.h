@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "../gpu/cuda-owners.h"
+#include "cuda-owners.h"
 
 namespace Napi {
 class Value;
