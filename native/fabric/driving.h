@@ -1,6 +1,6 @@
 #pragma once
-// What a port does for every message: posting, and looking at the queues. Here, and not in port.cc, so that it becomes
-// part of its caller's loop.
+// What a port does for every message: posting and reading completion queues. It is in a header so that the compiler
+// inlines it into the caller's loop.
 #include "../fault.h"
 #include "port.h"
 
@@ -29,7 +29,7 @@ inline bool Port::post(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   ssize_t result = -FI_EAGAIN;
   if (!endpoint.waiting.empty()) [[unlikely]] {
-    // Behind those.
+    // Earlier posts go first.
   } else if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.injectBytes) {
     fi_addr_t peer = endpoint.peers[operation.peer];
     result = endpoint.directed ? fi_inject(endpoint.ep, operation.buffer, operation.bytes, peer)

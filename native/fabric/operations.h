@@ -27,7 +27,7 @@ class Operations final : public Completer {
   /// The provider's words that a record named; empty when there are none.
   std::string takeText(uint32_t key);
 
-  // For the port that `poll` drains. Steps are a plan's: none runs meanwhile.
+  // Called by Port::drain. Steps belong to plans, and no plan runs while JavaScript polls.
   void settled(Operation& operation, uint64_t bytes);
   void reached(uint32_t) {}
 

@@ -30,8 +30,8 @@ class Completer {
 
 enum class OperationKind : uint8_t { Write, Send, Recv };
 
-/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight. What a
-/// message needs lies in one cache line, what a write needs besides in the next.
+/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight. The
+/// fields of a message share one cache line; those that only writes use are in the next.
 struct alignas(64) Operation {
   fi_context2 context{};  // first, and large enough for providers that ask for FI_CONTEXT or FI_CONTEXT2
   Completer* completer = nullptr;
@@ -143,9 +143,9 @@ class Port {
   bool post(Operation& operation);
   /// Asks the provider to end a receive, or takes a queued operation back. Its completer hears ECANCELED.
   void cancel(Operation& operation);
-  /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw. The
-  /// driver's own operations end in its `settled(operation, bytes)`, without a virtual call; `reached(step)` tells it
-  /// that a counter has what the step wanted.
+  /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw. Calls
+  /// `driver.settled(operation, bytes)` directly for the driver's own operations, and `driver.reached(step)` when a
+  /// counter reaches the value that the step waits for.
   template <typename Driver>
   size_t drain(Driver& driver);
 
@@ -175,12 +175,12 @@ class Port {
   template <typename Driver>
   void complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver);
 
-  // Kept out of the loop, so that it does not pay for what it hardly ever does.
+  // Rare: marked cold to keep them out of the loop that inlines the rest.
   /// Queues what met back-pressure, and throws for any other refusal.
   [[gnu::cold]] void refused(Endpoint& endpoint, Operation& operation, ssize_t result);
   /// How many of the queued posts failed for good.
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
-  /// What a look at the queue answered instead of entries.
+  /// Handles a negative result of fi_cq_read.
   [[gnu::cold]] void readError(Endpoint& endpoint, ssize_t answer);
   [[gnu::cold]] void misdirected(Operation& operation, uint32_t source);
   [[gnu::cold]] Counter& addCounter(uint32_t source, uint32_t slot);
@@ -192,7 +192,7 @@ class Port {
   std::unordered_map<uint32_t, RemoteRegion> remotes_;
   uint32_t nextRegion_ = 0, nextRemote_ = 0;
   GpuContextPtr context_;  // of the GPU whose memory was registered, if any was: for the thread that closes
-  std::vector<std::vector<Counter*>> counters_;  // [source][slot], null where nobody asked
+  std::vector<std::vector<Counter*>> counters_;  // [source][slot], null until first used
   std::deque<Counter> madeCounters_;
 };
 

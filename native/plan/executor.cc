@@ -1,4 +1,4 @@
-// What the executor does once per run: it meets the others, starts the loop, and says what went wrong.
+// What the executor does once per run: barriers, deadlines and error messages.
 #include "executor.h"
 
 #include <bit>

@@ -66,23 +66,23 @@ class Executor : public Completer {
   /// From any thread: makes `run` throw ECANCELED soon.
   void abort() { aborted_.store(true, std::memory_order_relaxed); }
 
-  // For the port that this executor drains.
+  // Called by Port::drain.
   void settled(Operation& operation, uint64_t bytes);
   void reached(uint32_t step);
 
  protected:
   /// Everything between the two barriers. The proxy's steps run when they are asked for.
   virtual void iterateAll(std::vector<double>& samples);
-  /// Told of every step that is done, where `toldOfSteps_` is set.
+  /// Called for every finished step if `toldOfSteps_` is set.
   virtual void stepDone(uint32_t) {}
   /// What has not happened when the deadline passes.
   virtual std::string awaited() const;
 
   static constexpr uint32_t kBarrierStep = ~0u;
   struct Lane {  // chunks of one channel in one direction
-    std::vector<uint32_t> ready;  // a ring, of a power of 2, of post steps that still have chunks to post
+    std::vector<uint32_t> ready;  // a ring of post steps that have chunks left to post; its size is a power of 2
     size_t head = 0, tail = 0, mask = 0;
-    std::vector<Operation*> operations;  // as many as may be in flight; the first `free` of them are not
+    std::vector<Operation*> operations;  // one per place in the window; the first `free` are not in flight
     size_t free = 0;
 
     bool empty() const { return head == tail; }
@@ -90,8 +90,8 @@ class Executor : public Completer {
     uint32_t pop() { return ready[head++ & mask]; }
   };
   struct Track {  // of one step
-    uint32_t after = 0;                         // steps that are still to come before
-    uint32_t posted = 0, done = 1, chunks = 1;  // all is done until the step becomes active
+    uint32_t after = 0;                         // steps that must finish first
+    uint32_t posted = 0, done = 1, chunks = 1;  // `done` equals `chunks` until the step becomes active
     Lane* lane = nullptr;        // of posts
     Counter* counter = nullptr;  // of waits
   };
@@ -118,7 +118,7 @@ class Executor : public Completer {
   [[noreturn, gnu::cold]] void giveFailure();
   std::string unfinished() const;
 
-  // What every message needs comes first.
+  // Fields that every message uses come first.
   Port& port_;
   std::vector<Track> tracks_;  // by step
   uint32_t left_ = 0;          // steps of this iteration that are not done
