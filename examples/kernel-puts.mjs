@@ -2,7 +2,7 @@
 // delivered. Run it with node, torchrun, srun or mpirun. The ranks of a host use its GPUs in turn. KERNEL_PUTS_PROVIDER
 // selects the provider (default: shm).
 import { readFileSync } from 'node:fs';
-import * as weft from 'weft';
+import * as weft from '@weft-fabric/weft';
 
 const availability = weft.gpuAvailability();
 if (availability.reason) {

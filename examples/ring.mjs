@@ -1,7 +1,7 @@
 // Data goes around all ranks: each rank adds its number to what the previous rank put, and puts the sum to the next. Run
 // it with node, torchrun, srun or mpirun. RING_RANKS sets the number of ranks with plain node (default: 4), RING_PROVIDER
 // the provider (default: tcp).
-import * as weft from 'weft';
+import * as weft from '@weft-fabric/weft';
 
 if (weft.identify(process.env).size === 1) {
   const again = { command: process.execPath, args: process.argv.slice(1) };

@@ -1,5 +1,5 @@
 // Two ranks write to each other. Run it with node, torchrun, srun or mpirun.
-import * as weft from 'weft';
+import * as weft from '@weft-fabric/weft';
 
 if (weft.identify(process.env).size === 1) {
   const again = { command: process.execPath, args: process.argv.slice(1) };

@@ -34,7 +34,7 @@ const always = [
   ...['package.json', 'LICENSE'],
 ];
 const forTests = [
-  ...['src', 'test', 'native', 'kernels', 'scripts', 'docs', 'binding.gyp', 'README.md'],
+  ...['src', 'test', 'native', 'kernels', 'scripts', 'docs', 'README.md'],
   ...['vitest.config.ts', 'tsconfig.json', 'tsconfig.test.json'],
 ];
 

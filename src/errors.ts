@@ -1,7 +1,7 @@
 /** Every way Weft can fail on purpose. `docs/errors.md` has a row for each. */
 export const errorCodes = [
   'ABORTED', // the caller's AbortSignal fired, or another rank ended the job
-  'ADDON_MISSING', // the native addon is not built
+  'ADDON_MISSING', // the native addon neither loads nor can be built here
   'BAD_FILE', // a file could not be read as what it should be
   'BAD_USAGE', // an option or environment variable has an impossible value
   'BUSY', // the object is in use by a running plan or an operation
@@ -25,6 +25,7 @@ export const errorCodes = [
   'UNSUPPORTED', // this machine, kernel or provider cannot do it
 ] as const;
 
+/** What a `WeftError` is about: one of a closed set, each with a row in docs/errors.md. */
 export type ErrorCode = (typeof errorCodes)[number];
 
 export interface WeftErrorOptions {
@@ -46,5 +47,6 @@ export class WeftError extends Error {
   }
 }
 
+/** Whether this is a `WeftError`, of this code where one is given. */
 export const isWeftError = (error: unknown, code?: ErrorCode): error is WeftError =>
   error instanceof WeftError && (code === undefined || error.code === code);

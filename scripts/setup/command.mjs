@@ -1,5 +1,11 @@
 import { spawn } from 'node:child_process';
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const children = new Set();
+const forward = (signal) => {
+  for (const child of children) child.kill(signal);
+};
+
 /**
  * Runs a program and resolves with its exit code and everything it said; never rejects for a bad exit.
  * A program that cannot be started resolves with code 127. With `show` the output also goes to stderr as it comes.
@@ -15,11 +21,11 @@ export function runCommand(file, args, { cwd, env, show = false } = {}) {
     };
     child.stdout.setEncoding('utf8').on('data', keep);
     child.stderr.setEncoding('utf8').on('data', keep);
-    const forward = (signal) => child.kill(signal);
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) process.on(signal, forward);
+    if (children.size === 0) for (const signal of signals) process.on(signal, forward);
+    children.add(child);
     const end = (result) => {
-      for (const signal of signals) process.off(signal, forward);
+      children.delete(child);
+      if (children.size === 0) for (const signal of signals) process.off(signal, forward);
       resolve(result);
     };
     child.on('error', (error) => end({ code: 127, output: `${file}: ${error.message}\n` }));

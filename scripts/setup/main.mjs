@@ -10,16 +10,18 @@ import { stampFolder } from './stamp.mjs';
 import { systemPackages } from './system-packages.mjs';
 import { typescriptBuild } from './typescript-build.mjs';
 
-const usage = `usage: node scripts/setup.mjs [run|test|bench|build] [--verbose]
+const usage = `usage: node scripts/setup.mjs [run|test|bench|build|native] [--verbose]
   run     what running needs (the default)
   test    run, and what the tests need
   bench   test, and the programs Weft is compared with
-  build   the native and the TypeScript build only`;
+  build   the native and the TypeScript build only
+  native  the native build only`;
 
 /** A step has `pending(context)`: undefined when done, else what it is about to do; and `perform(context)`, which resolves with what it did. */
 const steps = {
   run: [systemPackages, npmPackages, nativeBuild, typescriptBuild],
   build: [nativeBuild, typescriptBuild],
+  native: [nativeBuild],
 };
 steps.test = [...steps.run, peersBuild];
 steps.bench = steps.test;

@@ -1,14 +1,32 @@
-// Builds the addon with node-gyp. Sources that changed are compiled again alone; another Node, another
-// architecture or another binding.gyp starts from nothing.
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+// Builds the addon with g++ alone: Node-API needs headers, which two npm packages bring, and nothing else of Node. One
+// build serves every Node from 20 on. libstdc++ is linked in, so that it also serves systems with an older one.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { lastLines, runCommand } from './command.mjs';
 import { SetupFailure } from './failure.mjs';
+import { compileAll } from './native-objects.mjs';
 import { hashOf, readStamp, removeStamp, sameInputs, writeStamp } from './stamp.mjs';
 
-const addon = 'build/Release/weft.node';
-const nodeGyp = 'node_modules/node-gyp/bin/node-gyp.js';
+export const addon = 'build/Release/weft.node';
+const compiler = 'g++';
+const headerPackages = ['node-addon-api', 'node-api-headers'];
+/** Libraries of their own, with one C interface: peers-build.mjs. */
+const shims = ['native/peers/gloo.cc', 'native/peers/mpi.cc'];
+
+const compileFlags = [
+  ...['-std=c++20', '-O3', '-flto', '-fPIC', '-pthread', '-fno-omit-frame-pointer'],
+  ...['-fvisibility=hidden', '-fno-gnu-unique', '-Wall', '-Wextra', '-Wno-unused-parameter'],
+  ...['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED'],
+];
+// libgcc_s stays shared: its unwinder, linked in, would need glibc 2.35, and Node itself needs libgcc_s. Unused parts
+// of libstdc++ are dropped: std::random_device alone would need glibc 2.36.
+const linkFlags = [
+  ...['-shared', '-pthread', '-O3', '-flto=auto', '-s', '-ldl', '-Wl,--as-needed'],
+  ...['-static-libstdc++', '-shared-libgcc', '-Wl,--gc-sections'],
+  '-Wl,--version-script,native/exports.map',
+];
 
 export const nativeBuild = {
   pending({ root }) {
@@ -17,87 +35,90 @@ export const nativeBuild = {
     return done ? undefined : 'native build';
   },
   async perform({ root, verbose }) {
-    if (!existsSync(join(root, nodeGyp))) {
-      throw new SetupFailure('native build: node-gyp is not installed', {
-        hint: 'Run npm run setup first: it installs the npm packages.',
-      });
-    }
     const built = inputs(root);
-    const tree = treeInputs(root);
-    const keepObjects = sameInputs(readStamp(root, 'native-tree'), tree);
+    if (built.tools.compiler === undefined) throw missing('g++');
     removeStamp(root, 'native');
-    removeStamp(root, 'native-tree');
-    if (!keepObjects) await gyp(root, 'clean', verbose);
-    await gyp(root, 'configure', verbose);
-    try {
-      await gyp(root, 'build', verbose);
-    } finally {
-      // A compile that failed in order leaves whole objects behind; one that was killed does not come here.
-      writeStamp(root, 'native-tree', tree);
-    }
-    if (!existsSync(join(root, addon))) {
-      throw new SetupFailure(`native build: node-gyp made no ${addon}`);
-    }
+    const flags = [...compileFlags, ...headerFolders(root).flatMap((path) => ['-isystem', path])];
+    const compile = (source, object, more) =>
+      run(root, [...flags, ...more, '-c', source, '-o', object], verbose);
+    const objects = await compileAll({ root, tools: built.tools, sources: sources(root), compile });
+    await link(root, objects, verbose);
     writeStamp(root, 'native', built);
     return 'native build';
   },
 };
 
-/** Objects in build/ may be kept while this stays the same. */
-function treeInputs(root) {
-  return {
-    abi: process.versions.modules,
-    arch: process.arch,
-    headers: nodeHeadersFolder() ?? process.versions.node,
-    gyp: hashOf(root, ['binding.gyp']),
-  };
+function sources(root) {
+  return readdirSync(join(root, 'native'), { recursive: true })
+    .filter((path) => path.endsWith('.cc'))
+    .map((path) => `native/${path}`)
+    .filter((path) => !shims.includes(path))
+    .sort();
 }
 
+/** Objects may be kept while `tools` stays the same. */
 function inputs(root) {
-  return { ...treeInputs(root), sources: hashOf(root, ['native']) };
+  const version = spawnSync(compiler, ['-dumpfullversion', '-dumpmachine'], { encoding: 'utf8' });
+  const tools = {
+    compiler: version.stdout?.trim().replaceAll('\n', ' ') || undefined,
+    scripts: hashOf(root, ['scripts/setup/native-build.mjs', 'scripts/setup/native-objects.mjs']),
+    headers: headerPackages.map((name) => versionOf(root, name)),
+  };
+  return { tools, sources: hashOf(root, ['native']) };
 }
 
-async function gyp(root, command, verbose) {
-  const headers = nodeHeadersFolder();
-  const args = [command, `--jobs=${availableParallelism()}`];
-  if (headers !== undefined) args.push(`--nodedir=${headers}`);
-  const { code, output } = await runCommand(process.execPath, [join(root, nodeGyp), ...args], {
-    cwd: root,
-    show: verbose,
-  });
-  if (code === 0) return;
-  throw new SetupFailure('native build: node-gyp failed', {
-    output: verbose ? undefined : lastLines(output),
-    hint: hintFor(output),
-  });
-}
+/** As Node finds packages from the root: beside it when it is itself installed as one. */
+const manifestOf = (root, name) =>
+  createRequire(join(root, 'package.json')).resolve(`${name}/package.json`);
 
-/**
- * The folder to give node-gyp as --nodedir, so that it downloads nothing: the prefix this Node was installed
- * in, if the headers there are of this very version. Undefined leaves node-gyp to find or fetch them.
- */
-export function nodeHeadersFolder() {
-  const prefix = dirname(dirname(realpathSync(process.execPath)));
-  const [major, minor, patch] = process.versions.node.split('.');
+function versionOf(root, name) {
   try {
-    const text = readFileSync(join(prefix, 'include/node/node_version.h'), 'utf8');
-    const value = (name) => new RegExp(`#define NODE_${name}_VERSION (\\d+)`).exec(text)?.[1];
-    const same = value('MAJOR') === major && value('MINOR') === minor && value('PATCH') === patch;
-    return same && existsSync(join(prefix, 'include/node/common.gypi')) ? prefix : undefined;
+    return createRequire(import.meta.url)(manifestOf(root, name)).version;
   } catch {
     return undefined;
   }
 }
 
-function hintFor(output) {
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|network connectivity/.test(output)) {
-    return 'The headers of this Node could not be fetched: install a Node that brings its headers, or give npm_config_nodedir.';
+function headerFolders(root) {
+  return headerPackages.map((name) => {
+    try {
+      const folder = dirname(manifestOf(root, name));
+      return existsSync(join(folder, 'include')) ? join(folder, 'include') : folder;
+    } catch {
+      throw new SetupFailure(`native build: the npm package ${name} is not installed`, {
+        hint: 'Install the npm packages first: npm run setup in a checkout, npm install elsewhere.',
+      });
+    }
+  });
+}
+
+/** Into a name of its own and then into place, so that nobody opens half an addon. */
+async function link(root, objects, verbose) {
+  const fresh = `${addon}.${process.pid}`;
+  mkdirSync(join(root, dirname(addon)), { recursive: true });
+  try {
+    await run(root, [...objects, ...linkFlags, '-o', fresh], verbose);
+    renameSync(join(root, fresh), join(root, addon));
+  } finally {
+    rmSync(join(root, fresh), { force: true });
   }
-  if (/rdma\/fabric\.h/.test(output))
-    return 'The headers of libfabric are missing: install libfabric-dev.';
-  if (/ERR! find Python/.test(output)) return 'node-gyp needs python3 on PATH.';
-  if (/not found: make|make: not found|g\+\+: (not found|command not found)/i.test(output)) {
-    return 'A compiler is missing: install g++ and make.';
-  }
-  return 'For everything the compiler said: node scripts/setup.mjs build --verbose';
+}
+
+const missing = (what) =>
+  new SetupFailure(`native build: ${what} could not be found`, {
+    hint: [
+      'A build from source needs g++ 11 or later and the headers of libfabric:',
+      '  Debian, Ubuntu  apt-get install g++ libfabric-dev',
+      '  Fedora, RHEL    dnf install gcc-c++ libfabric-devel',
+    ].join('\n'),
+  });
+
+async function run(root, args, verbose) {
+  const { code, output } = await runCommand(compiler, args, { cwd: root, show: verbose });
+  if (code === 0) return;
+  if (/rdma\/[\w.]+: No such file/.test(output)) throw missing('the headers of libfabric');
+  throw new SetupFailure(`native build: ${compiler} failed`, {
+    output: verbose ? undefined : lastLines(output),
+    hint: 'For everything the compiler said: node scripts/setup.mjs native --verbose',
+  });
 }

@@ -17,13 +17,6 @@ export const packageTable = [
     why: 'compiles the native part (C++20)',
     probe: { program: 'g++' },
   },
-  { name: 'make', profile: 'run', why: 'builds the native part', probe: { program: 'make' } },
-  {
-    name: 'python3',
-    profile: 'run',
-    why: 'node-gyp is driven by it',
-    probe: { program: 'python3' },
-  },
   {
     name: 'slurm-wlm',
     profile: 'test',
@@ -117,17 +110,8 @@ export const packageTable = [
   },
 ];
 
-/** A Node built against a shared libnode, as distributions do, comes without headers; others carry or fetch them. */
-export const nodeHeaders = {
-  name: 'libnode-dev',
-  profile: 'run',
-  why: "headers of the distribution's own Node",
-  probe: { files: header('node/node.h') },
-};
-
 const order = ['run', 'test', 'bench'];
 
-export function packagesFor(profile, { sharedNode = false } = {}) {
-  const rows = packageTable.filter((row) => order.indexOf(row.profile) <= order.indexOf(profile));
-  return sharedNode ? [...rows, nodeHeaders] : rows;
+export function packagesFor(profile) {
+  return packageTable.filter((row) => order.indexOf(row.profile) <= order.indexOf(profile));
 }

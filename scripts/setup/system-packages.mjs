@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { aptInstall } from './apt.mjs';
 import { distributionName, isKnownDistribution, readOsRelease } from './distribution.mjs';
 import { SetupFailure } from './failure.mjs';
-import { nodeHeadersFolder } from './native-build.mjs';
 import { packagesFor } from './package-table.mjs';
 import { readStamp, writeStamp } from './stamp.mjs';
 
@@ -29,9 +28,7 @@ export const systemPackages = {
 
 /** What is missing and can be installed from here. Anything missing that cannot be is a SetupFailure. */
 function missingHere({ profile, root }) {
-  const sharedNode =
-    process.config.variables.node_shared === true && nodeHeadersFolder() === undefined;
-  const wanted = packagesFor(profile, { sharedNode });
+  const wanted = packagesFor(profile);
   const release = readOsRelease();
   if (!isKnownDistribution(release)) {
     const missing = wanted.filter((row) => !row.optional && !isPresent(row.probe));

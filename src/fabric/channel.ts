@@ -6,11 +6,13 @@ import { encodeUserImmediate } from './immediates.js';
 import type { PromisePort } from './port.js';
 import type { FabricBuffer, RemoteSlice } from './region.js';
 
+/** How long an operation may take, and what ends it early. */
 export interface OperationOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
 }
 
+/** What a write tells the peer, besides the bytes. */
 export interface WriteOptions extends OperationOptions {
   /** 0…65535, told to the peer once the bytes are there. */
   readonly immediate?: number;

@@ -18,6 +18,7 @@ import {
 } from './region.js';
 import { sweepSegments } from './segments.js';
 
+/** Which provider and NICs to open; everything has a default that suits this machine. */
 export interface FabricOptions extends OfferOptions {
   /** How many ranks will be connected; sizes the provider's tables. */
   readonly peersExpected?: number;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { WeftError } from '../errors.js';
 import { addon } from '../native/addon.js';
+import { libfabricHint } from './libfabric-package.js';
 
 export interface Library {
   readonly path: string;
@@ -44,7 +45,7 @@ export function loadLibrary(): Library {
     {
       hint: asked
         ? 'Point WEFT_LIBFABRIC at a libfabric.so.1, or unset it to use the system’s.'
-        : 'Install it (Debian, Ubuntu: apt-get install libfabric1) or set WEFT_LIBFABRIC to its path.',
+        : libfabricHint(),
       cause,
     },
   );

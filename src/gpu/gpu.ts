@@ -33,6 +33,7 @@ export interface GpuDescription {
   readonly peers: readonly number[];
 }
 
+/** Whether this process can use GPUs, and if not, why. */
 export type GpuAvailability =
   | { readonly gpus: readonly GpuDescription[]; readonly driver: CudaDriver }
   | { readonly gpus: readonly []; readonly reason: WeftError };

@@ -15,6 +15,7 @@ export interface LaunchShape {
   readonly shared?: number;
 }
 
+/** How a kernel is launched, besides its shape. */
 export interface LaunchOptions {
   /** Default 60 s. */
   readonly timeoutMs?: number;

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import { WeftError } from '../errors.js';
 import type { NativeInfo, NativePort, NativeQuery } from './fabric.js';
+import { loadAddon } from './load.js';
 import type { NativeDeviceMemory, NativeGpu, NativeMemory } from './memory.js';
 import type { NativePeer } from './peer.js';
 import type {
@@ -78,16 +77,8 @@ let loaded: Addon | undefined;
 
 /** The native addon, loaded on first use. */
 export function addon(): Addon {
-  if (loaded) return loaded;
-  try {
-    loaded = createRequire(import.meta.url)('../../build/Release/weft.node') as Addon;
-    return loaded;
-  } catch (cause) {
-    throw new WeftError('ADDON_MISSING', 'the native addon could not be loaded', {
-      hint: 'Run `npm run setup` in the checkout; it builds the addon for this Node.',
-      cause,
-    });
-  }
+  loaded ??= loadAddon() as Addon;
+  return loaded;
 }
 
 export const isNativeFault = (error: unknown): error is NativeFault =>

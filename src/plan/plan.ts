@@ -33,8 +33,10 @@ export type Delivery = 'complete' | 'transmit';
 
 /** The buffers that posts name. Device buffers are staged through these by `copy` steps. */
 export type PostBuffer = 'source' | 'target';
+/** A buffer of the executor: what it posts from and to, and the GPU buffers behind them in a staged plan. */
 export type PlanBuffer = PostBuffer | 'sourceDevice' | 'targetDevice';
 
+/** Part of a buffer of the executor. */
 export interface PlanSlice<B extends PlanBuffer = PlanBuffer> {
   readonly buffer: B;
   readonly offset: number;
@@ -93,6 +95,7 @@ export interface CopyStep extends StepBase {
 }
 
 export type PostStep = WriteStep | SendStep | RecvStep;
+/** One thing a rank does in an iteration: a transfer, a wait, or a copy between GPU and host. */
 export type Step = PostStep | WaitStep | CopyStep;
 
 /** The two highest slots are the executor's own. */

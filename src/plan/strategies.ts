@@ -53,6 +53,7 @@ function splitEvenly(bytes: number, channels: number): readonly Piece[] {
   return pieces;
 }
 
+/** Everything goes over channel 0. */
 export const single: Strategy = {
   id: 'single',
   title: 'Single',
@@ -70,6 +71,7 @@ export const onChannel = (channel: number): Strategy => ({
   channelOf: () => channel,
 });
 
+/** Each block is split over all channels. */
 export const multi: Strategy = {
   id: 'multi',
   title: 'Multi',
@@ -80,6 +82,7 @@ export const multi: Strategy = {
   channelOf: ({ piece }) => piece,
 };
 
+/** Each peer has a channel of its own, in turn: `(peer + rank) % channels`. */
 export const roundRobin: Strategy = {
   id: 'roundRobin',
   title: 'RoundRobin',

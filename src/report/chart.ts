@@ -35,8 +35,10 @@ export const chartKinds = [
   'spread',
   'distribution',
 ] as const;
+/** What a chart shows. */
 export type ChartKind = (typeof chartKinds)[number];
 
+/** An option of ECharts as plain JSON, with words in place of colours and functions. */
 export type ChartOption = Readonly<Record<string, unknown>>;
 
 /** What each kind of chart is made from: the runs of one benchmark. */

@@ -4,6 +4,7 @@ import { init } from './echarts.js';
 import { allowed, escapeMarkup } from './escape.js';
 import { hydrate, type ThemeName, themes, unfoldLegend } from './hydrate.js';
 
+/** The colours and the width of a picture. */
 export interface SvgOptions {
   readonly theme?: ThemeName;
   readonly widthPx?: number;

@@ -11,6 +11,7 @@ import {
   runSchemaName,
 } from './schema.js';
 
+/** A run as its file holds it, and what is wrong with the file. */
 export interface ReadRun {
   readonly run: Run;
   /**

@@ -156,13 +156,18 @@ export const runSchema = headerSchema.extend({
   diagnosis: diagnosisSchema.optional(),
 });
 
+/** How a row or a run ended. */
 export type Outcome = z.infer<typeof outcomeSchema>;
+/** What tells rows of the same column and size apart. */
 export type Labels = z.infer<typeof labelsSchema>;
 export type PerPeer = z.infer<typeof perPeerSchema>;
 export type PerRank = z.infer<typeof perRankSchema>;
 export type Breakdown = z.infer<typeof breakdownSchema>;
+/** One measurement: a column at a size, with its samples and figures. */
 export type Row = z.infer<typeof rowSchema>;
 export type ErrorRecord = z.infer<typeof errorRecordSchema>;
+/** What is known of a run before its first row. */
 export type RunHeader = z.infer<typeof headerSchema>;
 export type RunFooter = z.infer<typeof footerSchema>;
+/** A whole run: where, how and when it was measured, its rows and its outcome. */
 export type Run = z.infer<typeof runSchema>;

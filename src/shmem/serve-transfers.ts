@@ -25,6 +25,7 @@ export interface Transfer {
   readonly bytes: number;
 }
 
+/** What kernels may ask for, and over which fabric it is done. */
 export interface ServeTransfersOptions {
   readonly world: World;
   /** Connected to every rank of the world. Until the service is closed it serves nothing else. */

@@ -13,6 +13,7 @@ import {
   type Symmetric,
 } from './symmetric.js';
 
+/** The ranks, the fabric between them, and how much memory each gives. */
 export interface ShmemOptions {
   readonly world: World;
   /** Connected to every rank of the world. */
@@ -21,6 +22,7 @@ export interface ShmemOptions {
   readonly bytes: number;
 }
 
+/** How long to wait for a value, and what ends the wait early. */
 export interface WaitOptions {
   readonly timeoutMs?: number;
 }

@@ -21,6 +21,7 @@ export interface WorldOptions {
   signal?: AbortSignal;
 }
 
+/** Who this process is, where the ranks meet, and for how long to wait for them. */
 export interface OpenWorldOptions extends Pick<IdentifyOptions, 'ranks' | 'launcher'> {
   /** Default: this process's environment. */
   env?: Environment;

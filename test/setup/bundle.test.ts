@@ -52,7 +52,7 @@ describe('a bundle', () => {
   test('has no compiler, and vitest only when asked for', () => {
     const plain = bundlePaths({ tests: false });
     expect(plain).not.toContain('node_modules/typescript');
-    expect(plain).not.toContain('node_modules/node-gyp');
+    expect(plain).not.toContain('node_modules/esbuild');
     expect(plain).not.toContain('node_modules/vitest');
     const tests = bundlePaths({ tests: true });
     expect(tests).toEqual(expect.arrayContaining(['node_modules/vitest', 'test', 'src']));

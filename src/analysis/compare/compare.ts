@@ -11,6 +11,7 @@ export const changes = [
   'only in A',
   'only in B',
 ] as const;
+/** What became of a row from one run to the other. */
 export type Change = (typeof changes)[number];
 
 /** One row of both sides. Times are medians per iteration. */
@@ -27,6 +28,7 @@ export interface ComparedRow {
   readonly reason?: string;
 }
 
+/** Two sets of runs, row by row, and how far to trust the result. */
 export interface Comparison {
   readonly schema: 'weft.compare/1';
   readonly a: readonly string[];
@@ -52,6 +54,7 @@ export const driftOf: Readonly<Record<Method, number>> = { 'in turns': 0, apart:
 export const fewestBlocks = 5;
 export const defaultTolerance = 0.05;
 
+/** How large a change must be to count. */
 export interface CompareOptions {
   /** Differences up to this are called the same. */
   readonly tolerance?: number;

@@ -33,6 +33,7 @@ export const metrics = {
   },
 } as const satisfies Record<string, Metric>;
 
+/** The figures that limits can be set on. */
 export type MetricName = keyof typeof metrics;
 export const metricNames = Object.keys(metrics) as MetricName[];
 
@@ -42,6 +43,7 @@ export interface Limits {
   readonly fail: number;
 }
 
+/** A limit on one figure of the rows it names. */
 export interface Expectation {
   readonly benchmark: string;
   readonly column: string;

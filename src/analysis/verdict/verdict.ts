@@ -1,6 +1,7 @@
 import type { Run } from '../../results/schema.js';
 
 export const grades = ['pass', 'degraded', 'fail'] as const;
+/** How a result stands: as expected, below that, or failed. */
 export type Grade = (typeof grades)[number];
 
 /** One thing that was looked at. */
@@ -18,6 +19,7 @@ export interface Item {
   readonly expected?: number;
 }
 
+/** What was looked at, how each item stands, and the worst of them. */
 export interface Verdict {
   readonly schema: 'weft.check/1';
   readonly grade: Grade;

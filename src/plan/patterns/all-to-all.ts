@@ -9,12 +9,14 @@ import {
 } from '../traffic.js';
 import { type WritePlanOptions, writePlan } from '../write-plan.js';
 
+/** An all-to-all in which every rank sends as many bytes to every other. */
 export interface AllToAllTraffic {
   readonly world: number;
   /** Bytes from every rank to every other rank. */
   readonly bytes: number;
 }
 
+/** An all-to-all in which each pair of ranks exchanges its own number of bytes. */
 export interface AllToAllMatrixTraffic {
   /** `matrix[i][j]` bytes go from rank i to rank j. */
   readonly matrix: readonly (readonly number[])[];

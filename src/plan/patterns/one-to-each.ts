@@ -10,6 +10,7 @@ import {
 } from '../traffic.js';
 import { type WritePlanOptions, writePlan } from '../write-plan.js';
 
+/** Writes from one rank to others. */
 export interface OneToEachTraffic {
   readonly world: number;
   readonly from: number;

@@ -2,6 +2,7 @@ import { type Plan, planVersion, type RecvStep, type SendStep } from '../plan.js
 import { type Block, checkBytes, checkRank, checkWorld, type Traffic } from '../traffic.js';
 import { type Pacing, pacingOf } from '../write-plan.js';
 
+/** A message from one rank to another, and one back. */
 export interface PingPongTraffic {
   readonly world: number;
   /** The rank that sends first, and whose clock counts. */
@@ -14,6 +15,7 @@ export interface PingPongOptions extends PingPongTraffic, Pacing {
   readonly rank: number;
 }
 
+/** The blocks of a ping-pong: one each way. */
 export function pingPongTraffic({ world, a, b, bytes }: PingPongTraffic): Traffic {
   checkWorld(world);
   checkRank('a', a, world);

@@ -8,8 +8,10 @@ import { formatTable, type TableOptions } from './table.js';
 
 /** The values of `--format`. nccl-tests' JSON goes to a file of its own: see `formatNcclJson`. */
 export const formats = ['table', 'markdown', 'csv', 'json', 'nccl'] as const;
+/** A way to write a run, as `--format` names it. */
 export type Format = (typeof formats)[number];
 
+/** What a table shows, and what a run is called in output like that of nccl-tests. */
 export interface FormatOptions extends TableOptions, NcclOptions {}
 
 const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {

@@ -9,6 +9,7 @@ import { pinPlan } from './pinning.js';
 import { type RankChild, startRank } from './rank-child.js';
 import { listenFd, reportFd } from './rank-process.js';
 
+/** What to start, how often, and what to do with its output. */
 export interface SpawnOptions {
   readonly ranks: number;
   /** Started directly, without a shell; it must become the rank itself (`exec`), not start it. */
@@ -46,6 +47,7 @@ export interface SpawnHosts {
   readonly master: { readonly host: string; readonly port: number };
 }
 
+/** Ranks started on this machine. They end when this process does. */
 export interface LocalJob {
   readonly pids: readonly number[];
   /** Resolves when every rank is gone. Never rejects. */

@@ -1,6 +1,6 @@
 // One case of served transfers with real ranks; the case is the first argument. Rank 0 prints what came out. Producers are
 // on the CPU here: the board, the proxy and the executor are those that kernels use.
-import * as weft from 'weft';
+import * as weft from '@weft-fabric/weft';
 
 const world = await weft.openWorld();
 const fabric = await weft.openFabric({ provider: process.env.SERVE_PROVIDER, channels: 2 });

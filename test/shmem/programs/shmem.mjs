@@ -1,5 +1,5 @@
 // One case of the symmetric heap with real ranks; the case is the first argument. Rank 0 prints what came out.
-import * as weft from 'weft';
+import * as weft from '@weft-fabric/weft';
 
 const world = await weft.openWorld();
 const fabric = await weft.openFabric({ provider: process.env.SHMEM_PROVIDER });

@@ -1,0 +1,2 @@
+export function neededVersions(file: string): string[];
+export function unmet(versions: readonly string[]): string[];

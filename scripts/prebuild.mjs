@@ -1,0 +1,39 @@
+// Puts the addon into prebuilds/, where the npm package carries it, if it loads on every system that the package
+// promises: glibc 2.34 or later, and no libstdc++ of the system's.
+//   npm run prebuild
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { addon } from './setup/native-build.mjs';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const newestGlibc = [2, 34];
+
+/** What a library needs of others, such as `GLIBC_2.34` or `GCC_3.0`. */
+export function neededVersions(file) {
+  const text = execFileSync('readelf', ['--version-info', '--wide', file], { encoding: 'utf8' });
+  return [...new Set([...text.matchAll(/Name: (\w+_[\d.]+)/g)].map(([, name]) => name))].sort();
+}
+
+/** Those of them that an older system may lack. */
+export function unmet(versions) {
+  return versions.filter((name) => {
+    const [, library, text] = /^(\w+)_([\d.]+)$/.exec(name);
+    if (library === 'GCC') return false;
+    if (library !== 'GLIBC') return true;
+    const [major, minor] = text.split('.').map(Number);
+    return major > newestGlibc[0] || (major === newestGlibc[0] && minor > newestGlibc[1]);
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const lacking = unmet(neededVersions(join(root, addon)));
+  if (lacking.length > 0) {
+    console.error(`the addon needs ${lacking.join(', ')}: make the package on Debian 12`);
+    process.exit(1);
+  }
+  const target = join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'weft.node');
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(join(root, addon), target);
+}

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { WeftError } from '../errors.js';
+
+const own = '../../build/Release/weft.node';
+const prebuilt = `../../prebuilds/${process.platform}-${process.arch}/weft.node`;
+const setup = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
+
+/**
+ * The addon: one built on this machine, else the one the package brings, else, once, a build from source. Several
+ * processes that come here together build it one after the other, and only the first has anything to do.
+ */
+export function loadAddon(): unknown {
+  const faults: unknown[] = [];
+  const found = tryLoad([own, prebuilt], faults);
+  if (found !== undefined) return found;
+  const hint = buildFromSource();
+  const built = hint === undefined ? tryLoad([own], faults) : undefined;
+  if (built !== undefined) return built;
+  throw new WeftError('ADDON_MISSING', 'the native addon could not be loaded', {
+    hint:
+      hint ?? 'It was built here but does not load: delete build/ in the package and try again.',
+    cause: faults.at(-1),
+  });
+}
+
+function tryLoad(paths: readonly string[], faults: unknown[]): unknown {
+  for (const path of paths) {
+    try {
+      return createRequire(import.meta.url)(path);
+    } catch (fault) {
+      faults.push(fault);
+    }
+  }
+  return undefined;
+}
+
+/** Undefined when it was built, else what to do. */
+function buildFromSource(): string | undefined {
+  const kind = `${process.platform}-${process.arch}`;
+  if (!existsSync(setup)) {
+    return `There is no source here to build it from. Make the bundle on a machine like this one (${kind}).`;
+  }
+  process.stderr.write(`weft: no ready-made addon loads on this ${kind}; building it, once …\n`);
+  const { status, stderr } = spawnSync(process.execPath, [setup, 'native'], { encoding: 'utf8' });
+  return status === 0 ? undefined : stderr.trim();
+}
