@@ -9,6 +9,7 @@ export interface Pacing {
   readonly window?: number;
 }
 
+/** For which rank, over which channels and in which chunks writes are planned. */
 export interface WritePlanOptions extends Pacing {
   readonly rank: number;
   readonly channels: number;

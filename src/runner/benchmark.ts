@@ -25,6 +25,7 @@ export interface Situation<O extends OptionTable = OptionTable> {
   readonly options: ValuesOf<O>;
 }
 
+/** What a turn knows when it is asked for the plan of one rank. */
 export interface PlanSituation extends Pacing {
   readonly rank: number;
   readonly channels: number;

@@ -22,6 +22,7 @@ export interface OneToEachTraffic {
   readonly buffers?: number;
 }
 
+/** The writes, and for which rank, over which channels and in which chunks they are planned. */
 export interface OneToEachOptions extends OneToEachTraffic, WritePlanOptions {}
 
 /**

@@ -11,6 +11,7 @@ export interface PingPongTraffic {
   readonly bytes: number;
 }
 
+/** The messages, and for which rank they are planned. */
 export interface PingPongOptions extends PingPongTraffic, Pacing {
   readonly rank: number;
 }
