@@ -1,6 +1,6 @@
 // Puts the addon into prebuilds/, where the npm package carries it, if it loads on every system that the package
 // promises: glibc 2.34 or later, and no libstdc++ of the system's.
-//   npm run prebuild
+//   npm run prebuilds
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

@@ -25,7 +25,7 @@ export function libfabricCommand(osRelease: string): string | undefined {
 export function libfabricHint(): string {
   const command = libfabricCommand(osRelease());
   const install = command === undefined ? 'Install libfabric 1.17 or newer' : `Run: ${command}`;
-  return `${install}. A build of your own: set WEFT_LIBFABRIC to the path of its libfabric.so.1.`;
+  return `${install}. For a libfabric elsewhere, set WEFT_LIBFABRIC to the path of its libfabric.so.1.`;
 }
 
 function osRelease(): string {

@@ -21,7 +21,7 @@ export function loadAddon(): unknown {
   if (built !== undefined) return built;
   throw new WeftError('ADDON_MISSING', 'the native addon could not be loaded', {
     hint:
-      hint ?? 'It was built here but does not load: delete build/ in the package and try again.',
+      hint ?? 'It was built but does not load. Delete build/ in the package and try again.',
     cause: faults.at(-1),
   });
 }
@@ -41,9 +41,9 @@ function tryLoad(paths: readonly string[], faults: unknown[]): unknown {
 function buildFromSource(): string | undefined {
   const kind = `${process.platform}-${process.arch}`;
   if (!existsSync(setup)) {
-    return `There is no source here to build it from. Make the bundle on a machine like this one (${kind}).`;
+    return `The addon's source is not here to build it. Create the bundle on a machine like this one (${kind}).`;
   }
-  process.stderr.write(`weft: no ready-made addon loads on this ${kind}; building it, once …\n`);
+  process.stderr.write(`weft: no prebuilt addon loads on this machine (${kind}); building it from source once\n`);
   const { status, stderr } = spawnSync(process.execPath, [setup, 'native'], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
 }
