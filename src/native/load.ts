@@ -20,8 +20,7 @@ export function loadAddon(): unknown {
   const built = hint === undefined ? tryLoad([own], faults) : undefined;
   if (built !== undefined) return built;
   throw new WeftError('ADDON_MISSING', 'the native addon could not be loaded', {
-    hint:
-      hint ?? 'It was built but does not load. Delete build/ in the package and try again.',
+    hint: hint ?? 'It was built but does not load. Delete build/ in the package and try again.',
     cause: faults.at(-1),
   });
 }
@@ -43,7 +42,9 @@ function buildFromSource(): string | undefined {
   if (!existsSync(setup)) {
     return `The addon's source is not here to build it. Create the bundle on a machine like this one (${kind}).`;
   }
-  process.stderr.write(`weft: no prebuilt addon loads on this machine (${kind}); building it from source once\n`);
+  process.stderr.write(
+    `weft: no prebuilt addon loads on this machine (${kind}); building it from source once\n`,
+  );
   const { status, stderr } = spawnSync(process.execPath, [setup, 'native'], { encoding: 'utf8' });
   return status === 0 ? undefined : stderr.trim();
 }
