@@ -160,6 +160,7 @@ export type OwnBenchmark<O extends OptionTable = OptionTable> = BenchmarkBase<O>
       }
   );
 
+/** A benchmark: plans for the runner to time, or a procedure of its own. */
 export type Benchmark<O extends OptionTable = OptionTable> = PlanBenchmark<O> | OwnBenchmark<O>;
 
 export const isPlanned = (benchmark: Benchmark): benchmark is PlanBenchmark => 'turns' in benchmark;

@@ -8,7 +8,9 @@ export interface ColumnMemory {
   readonly title: string;
 }
 
+/** Page-locked host memory. */
 export const pinned: ColumnMemory = { id: 'pinned', title: 'Pin' };
+/** Memory of a GPU. */
 export const device: ColumnMemory = { id: 'device', title: 'DMA' };
 
 /** A column of the result table, as users name it. */

@@ -6,6 +6,7 @@ import type { Benchmark } from './benchmark.js';
 import { jobOf } from './job.js';
 import { recordRun } from './record-run.js';
 
+/** Where the rows of a measurement go. */
 export interface MeasureOptions {
   /** The run file; default: a new one in weft-results/. Rows are on disk as soon as they are measured. */
   readonly out?: string;

@@ -45,6 +45,7 @@ interface OptionParts<T> {
   defaultText?: string;
 }
 
+/** An option with a value. Without a default, the value is `undefined` unless given. */
 export function option<T>(parts: OptionParts<T> & { default: NoInfer<T> }): Option<T, T>;
 export function option<T>(parts: OptionParts<T>): Option<T, undefined>;
 export function option<T>(parts: OptionParts<T> & { default?: T }): Option<T> {
@@ -99,6 +100,7 @@ export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER): Valu
     (value) => Number.isSafeInteger(value) && value >= least && value <= most,
   );
 
+/** A number above `least`. */
 export const numberAbove = (least: number): ValueKind<number> =>
   numberKind(
     `a number above ${least}`,
@@ -128,8 +130,10 @@ export const sizeAboveZero: ValueKind<number> = {
   },
 };
 
+/** Any text. */
 export const text: ValueKind<string> = { parse: (value) => value, inFile: 'text' };
 
+/** Names separated by commas. */
 export const names: ValueKind<readonly string[]> = {
   parse: (value) => {
     const list = value.split(',').map((name) => name.trim());
@@ -149,6 +153,7 @@ export const numbers = (least: number, most: number): ValueKind<readonly number[
   inFile: 'list of numbers',
 });
 
+/** One of these words. */
 export const choice = <const T extends string>(values: readonly T[]): ValueKind<T> => ({
   parse: (value) => {
     const found = values.find((one) => one === value);
