@@ -5,6 +5,7 @@
  */
 import { formatBytesRounded, formatNanoseconds, significant } from '../measure/units.js';
 
+/** Which of the two sets of colours. */
 export type ThemeName = 'light' | 'dark';
 
 export interface Theme {
