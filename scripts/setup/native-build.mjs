@@ -16,7 +16,7 @@ const headerPackages = ['node-addon-api', 'node-api-headers'];
 const shims = ['native/peers/gloo.cc', 'native/peers/mpi.cc'];
 
 const compileFlags = [
-  ...['-std=c++20', '-O3', '-flto', '-fPIC', '-pthread', '-fno-omit-frame-pointer'],
+  ...['-std=c++20', '-O3', '-flto', '-fPIC', '-pthread', '-fomit-frame-pointer'],
   ...['-fvisibility=hidden', '-fno-gnu-unique', '-Wall', '-Wextra', '-Wno-unused-parameter'],
   ...['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED'],
 ];
