@@ -15,8 +15,6 @@ export interface FabricEngineOptions {
   readonly timeoutMs: number;
   /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
   readonly spinsBeforeYield: number;
-  /** Tests only: what the executor does wrong on purpose. */
-  readonly sabotage?: NativeJob['sabotage'];
 }
 
 /** What a plan's buffers are on this rank. */
@@ -70,7 +68,7 @@ export function serveBoard(
 }
 
 async function running<T>(
-  { fabric, world, timeoutMs, spinsBeforeYield, sabotage }: FabricEngineOptions,
+  { fabric, world, timeoutMs, spinsBeforeYield }: FabricEngineOptions,
   memory: PlanMemory,
   plan: Plan,
   { iterations, batch = 1, expectedMs = 0 }: RunOptions,
@@ -92,7 +90,6 @@ async function running<T>(
       timeoutMs,
       expectedMs: Math.ceil(expectedMs),
       spinsBeforeYield,
-      ...(sabotage && { sabotage }),
     });
   } catch (error) {
     // When another rank failed, its reason is the one worth telling.

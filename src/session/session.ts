@@ -11,7 +11,6 @@ import type { World } from '../world/world.js';
 import { chooseFabric } from './choose-fabric.js';
 import { type Devices, openDevices } from './devices.js';
 import { openReaching } from './reaching-fabric.js';
-import { sabotageFromEnvironment } from './sabotage.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
@@ -80,13 +79,11 @@ function sessionOn(
     ...found
   }: Pick<Session, 'gaps' | 'leftOutNics' | 'nicsNotByGpu'> & { devices: Devices | undefined },
 ): Session {
-  const sabotage = sabotageFromEnvironment(world.rank);
   const engine = new FabricEngine({
     world,
     fabric,
     timeoutMs: settings.timeoutMs,
     spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
-    ...(sabotage && { sabotage }),
   });
   const device = deviceEngine(devices, engine, settings);
   return {

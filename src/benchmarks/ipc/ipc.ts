@@ -18,7 +18,6 @@ import { columnsOf } from '../../runner/columns.js';
 import { sizesOf } from '../../runner/sizes.js';
 import { countFor } from '../../runner/timing.js';
 import { onOneHost } from '../../session/choose-fabric.js';
-import { sabotageFromEnvironment } from '../../session/sabotage.js';
 import type { World } from '../../world/world.js';
 import {
   blockOption,
@@ -210,8 +209,6 @@ class IpcRows {
   ): Promise<Mismatch | undefined> {
     const { world, settings } = this.#procedure;
     const { bytes, seed } = (await world.broadcast('written', written ?? null)) as Written;
-    const fault = sabotageFromEnvironment(world.rank);
-    if (landing && fault) await landing.spoil(Math.min(fault.offset, bytes - 8));
     const found = landing && settings.check ? await landing.verify(bytes, seed) : null;
     return (await world.allgather('verified', found))[owner] ?? undefined;
   }

@@ -6,7 +6,6 @@ import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
-import { elementFaultFromEnvironment } from '../../session/sabotage.js';
 import { option } from '../../settings/option.js';
 import {
   blockOption,
@@ -92,7 +91,6 @@ class QueueRows {
 
   constructor(procedure: Procedure<typeof options>, producers: Producers) {
     const { settings } = procedure;
-    const fault = elementFaultFromEnvironment();
     this.#procedure = procedure;
     this.#producers = producers;
     this.#base = {
@@ -109,7 +107,6 @@ class QueueRows {
       released: false,
       timeoutMs: settings.timeoutMs,
       spinsBeforeYield: 400,
-      ...(fault && { fault }),
     };
   }
 
