@@ -6,6 +6,7 @@ import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
 import type { RunOptions, ServeOptions } from './engine.js';
+import { proxySpinsWhenCrowded } from './spinning.js';
 
 export interface FabricEngineOptions {
   readonly world: World;
@@ -37,9 +38,6 @@ export function runPlan(
   return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
 }
 
-/** A producer that was woken must not wait long for the core of the proxy that woke it. */
-const crowdedSpins = 32;
-
 /** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
 export function servePlan(
   options: FabricEngineOptions,
@@ -48,7 +46,7 @@ export function servePlan(
   { crowded, ...how }: ServeOptions,
   proxy: NativeProxyJob,
 ): Promise<NativeProxyResult> {
-  const spinning = crowded ? { ...options, spinsBeforeYield: crowdedSpins } : options;
+  const spinning = crowded ? { ...options, spinsBeforeYield: proxySpinsWhenCrowded } : options;
   return running(spinning, memory, plan, how, (job) =>
     options.fabric.port.serve({ ...job, proxy }),
   );

@@ -17,7 +17,7 @@ import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
 import { sizesOf } from '../../runner/sizes.js';
 import { countFor } from '../../runner/timing.js';
-import { onOneHost } from '../../session/choose-fabric.js';
+import { sameHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import {
   blockOption,
@@ -65,7 +65,7 @@ function refuseOdd(bytes: number): void {
 }
 
 function refuseHosts({ members }: World): void {
-  if (onOneHost({ members: [members[writer]!, members[owner]!] })) return;
+  if (sameHost(members[writer]!, members[owner]!)) return;
   throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts, and share no memory', {
     hint: 'Start two ranks on one host. Network namespaces count as hosts.',
   });

@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { exceedsCores, spinsFor } from '../../engine/spinning.js';
 import { elementBytes, mostCapacity, runQueue } from '../../gpu/queue.js';
 import { noFigures } from '../../measure/figures.js';
 import type { NativeQueueJob, NativeQueueResult } from '../../native/tasks.js';
@@ -16,7 +16,6 @@ import {
   refuseMissingGpu,
   type Shape,
   shapesOf,
-  spinsFor,
 } from '../producers.js';
 
 const options = {
@@ -106,7 +105,7 @@ class QueueRows {
       rounds: 1,
       released: false,
       timeoutMs: settings.timeoutMs,
-      spinsBeforeYield: 400,
+      spinsBeforeYield: spinsFor(false),
     };
   }
 
@@ -217,7 +216,7 @@ class QueueRows {
   }
 
   #spins({ grid }: Shape): number {
-    return this.#producers.kind === 'gpu' ? 400 : spinsFor(grid + 1, cpus().length);
+    return spinsFor(this.#producers.kind === 'cpu' && exceedsCores(grid + 1));
   }
 
   #measure(job: NativeQueueJob): Promise<NativeQueueResult> {
