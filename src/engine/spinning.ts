@@ -21,7 +21,7 @@ export const exceedsCores = (threads: number): boolean => threads > cpus().lengt
  * machine, as pinned ranks see only their own cores. Where several hosts share a machine (network namespaces), the
  * network between them runs on its cores, too.
  */
-export function isCrowded({ members, rank }: World, others = 0): boolean {
+export function isCrowded({ members, rank }: Pick<World, 'members' | 'rank'>, others = 0): boolean {
   const here = members.filter(({ bootId }) => bootId === members[rank]?.bootId);
   return (
     exceedsCores(here.length + others) || here.some(({ netns }) => netns !== members[rank]?.netns)
