@@ -68,7 +68,10 @@ export function parsePercent(text: string): number {
 export function checkSpec(spec: LabSpec): LabSpec {
   const whole = (key: string, value: number, least: number, most: number) => {
     if (Number.isInteger(value) && value >= least && value <= most) return;
-    throw bad(`\`${key}\` ${value} is out of range`, `Use a whole number from ${least} to ${most}.`);
+    throw bad(
+      `\`${key}\` ${value} is out of range`,
+      `Use a whole number from ${least} to ${most}.`,
+    );
   };
   whole('hosts', spec.hosts, 1, mostHosts);
   whole('nics', spec.nics, 1, mostNics);
