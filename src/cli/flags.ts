@@ -1,28 +1,29 @@
-/** The flags of settings, by the keys that messages of the library name. */
-const flags = new Map([
-  ['bitsPerSecond', '--rate'],
-  ['channels', '--channels'],
-  ['chunkBytes', '--chunk'],
-  ['congestion', '--congestion'],
-  ['delayMs', '--delay'],
-  ['down', '--down'],
-  ['gpus', '--gpu'],
-  ['grid', '--grid'],
-  ['hosts', '--hosts'],
-  ['iface', '--iface'],
-  ['lineRateGbps', '--line-rate'],
-  ['lossPercent', '--loss'],
-  ['mtu', '--mtu'],
-  ['name', '--name'],
-  ['nics', '--nics'],
-  ['producer', '--producer'],
-  ['producers', '--producers'],
-  ['provider', '--provider'],
-  ['ranks', '--ranks'],
-  ['timeoutMs', '--timeout'],
-  ['window', '--window'],
+import { benchmarks } from '../benchmarks/index.js';
+import { optionsOf } from '../runner/benchmark.js';
+import { flagOf, type OptionTable } from '../settings/option.js';
+import { showOptions } from './show-options.js';
+
+const labFlags = {
+  hosts: '--hosts',
+  mtu: '--mtu',
+  bitsPerSecond: '--rate',
+  delayMs: '--delay',
+  lossPercent: '--loss',
+  congestion: '--congestion',
+  down: '--down',
+  name: '--name',
+};
+
+const flagsIn = (table: OptionTable): [string, string][] =>
+  Object.entries(table).map(([key, option]) => [key, flagOf(option)]);
+
+/** The flags of all settings, by the keys that messages of the library name. */
+const flags: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(labFlags),
+  ...flagsIn(showOptions),
+  ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
 ]);
 
 /** A message of the library as someone at a command line should read it: `nics` becomes --nics. */
-export const withFlags = (text: string, known: ReadonlyMap<string, string> = flags): string =>
+export const withFlags = (text: string, known = flags): string =>
   text.replace(/`(\w+)`/g, (quoted, key: string) => known.get(key) ?? quoted);
