@@ -18,7 +18,7 @@ struct QueueConsumption {
   uint64_t producers = 1;
   uint64_t batch = 1;  // elements per sample; divides all that is pushed
   uint64_t timeoutNanoseconds = 0;  // without any element
-  unsigned spinsBeforeYield = 200;
+  unsigned spinsBeforeYield = 0;
   /// Where cells must be fetched before they can be looked at: called with the position of the first. May be empty.
   std::function<void(uint64_t)> fetch;
   /// Called now and then while nothing comes: throws a Fault when the producers have failed.

@@ -48,7 +48,7 @@ struct RunOptions {
   uint64_t batch = 1;
   uint64_t timeoutNanoseconds = 0;   // without any progress
   uint64_t expectedNanoseconds = 0;  // of the whole run, where it is known
-  unsigned spinsBeforeYield = 200;
+  unsigned spinsBeforeYield = 0;
   Sabotage sabotage;
 };
 

@@ -88,8 +88,3 @@ export async function chooseProducers(
   const places = await world.allgather('GPU', place);
   return { kind: 'gpu', gpu, shared: places.length > 1 && new Set(places).size === 1 };
 }
-
-/** More threads of ours on this host than it has cores. */
-export function spinsFor(threads: number, cores: number): number {
-  return threads > cores ? 0 : 400;
-}

@@ -4,7 +4,7 @@ import { type Drawn, isPlanned } from '../runner/benchmark.js';
 import { columnsOf } from '../runner/columns.js';
 import { type Job, turnsOf } from '../runner/job.js';
 import { sizesOf } from '../runner/sizes.js';
-import { preferredPacing } from '../session/session.js';
+import { preferredPacing } from '../session/pacing.js';
 import { stdoutTerminal } from './terminal.js';
 
 /** The plans of the largest size, one drawing per strategy. */

@@ -1,5 +1,6 @@
 import { isWeftError, WeftError } from '../errors.js';
 import { wrap } from '../results/formats/text.js';
+import { withFlags } from './flags.js';
 import { terminalOf } from './terminal.js';
 
 export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } as const;
@@ -8,7 +9,7 @@ export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } a
 export function describeFailure(error: unknown, verbose: boolean): string {
   const message = `weft: ${error instanceof Error ? error.message : String(error)}`;
   const hint = isWeftError(error) && error.hint ? [error.hint] : [];
-  const lines = [message, ...hint].flatMap(forTerminal);
+  const lines = [message, ...hint].map((text) => withFlags(text)).flatMap(forTerminal);
   if (verbose && error instanceof Error) {
     lines.push(error.stack ?? '');
     for (let cause = error.cause; cause !== undefined; ) {

@@ -87,7 +87,7 @@ export function mapText(
     topology.ratesOf === undefined
       ? []
       : [`EFA rates are the ones published for ${topology.ratesOf}.`];
-  const left = skipped.map(({ name, reason }) => `${name} is not used: ${reason}`);
+  const left = skipped.map(({ name, text }) => `${name} is not used: ${text}`);
   const drawing = drawTopology(topology, { width, unicode: terminal.unicode });
   return [drawing, table, [...rates, ...left]]
     .filter((lines) => lines.length > 0)

@@ -12,7 +12,7 @@ export interface RunOptions {
 }
 
 export interface ServeOptions extends RunOptions {
-  /** CPU producers and ranks are more than the cores: nobody spins. */
+  /** CPU producers and ranks have to share cores: producers and proxy spin only briefly. */
   readonly crowded: boolean;
 }
 

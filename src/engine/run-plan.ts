@@ -6,6 +6,7 @@ import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
 import type { RunOptions, ServeOptions } from './engine.js';
+import { proxySpinsWhenCrowded } from './spinning.js';
 
 export interface FabricEngineOptions {
   readonly world: World;
@@ -15,8 +16,6 @@ export interface FabricEngineOptions {
   readonly timeoutMs: number;
   /** Empty looks at the queues before the core is offered to others; 0 where ranks share cores. */
   readonly spinsBeforeYield: number;
-  /** Tests only: what the executor does wrong on purpose. */
-  readonly sabotage?: NativeJob['sabotage'];
 }
 
 /** What a plan's buffers are on this rank. */
@@ -39,9 +38,6 @@ export function runPlan(
   return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
 }
 
-/** A producer that was woken must not wait long for the core of the proxy that woke it. */
-const crowdedSpins = 32;
-
 /** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
 export function servePlan(
   options: FabricEngineOptions,
@@ -50,7 +46,7 @@ export function servePlan(
   { crowded, ...how }: ServeOptions,
   proxy: NativeProxyJob,
 ): Promise<NativeProxyResult> {
-  const spinning = crowded ? { ...options, spinsBeforeYield: crowdedSpins } : options;
+  const spinning = crowded ? { ...options, spinsBeforeYield: proxySpinsWhenCrowded } : options;
   return running(spinning, memory, plan, how, (job) =>
     options.fabric.port.serve({ ...job, proxy }),
   );
@@ -70,7 +66,7 @@ export function serveBoard(
 }
 
 async function running<T>(
-  { fabric, world, timeoutMs, spinsBeforeYield, sabotage }: FabricEngineOptions,
+  { fabric, world, timeoutMs, spinsBeforeYield }: FabricEngineOptions,
   memory: PlanMemory,
   plan: Plan,
   { iterations, batch = 1, expectedMs = 0 }: RunOptions,
@@ -92,7 +88,6 @@ async function running<T>(
       timeoutMs,
       expectedMs: Math.ceil(expectedMs),
       spinsBeforeYield,
-      ...(sabotage && { sabotage }),
     });
   } catch (error) {
     // When another rank failed, its reason is the one worth telling.

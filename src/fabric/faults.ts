@@ -18,7 +18,7 @@ export function fabricError(error: unknown): unknown {
   }
   if (error.operation === 'plan' && error.code === constants.errno.ETIMEDOUT) {
     return new WeftError('TIMEOUT', error.text, {
-      hint: 'Is that rank alive and its link up? Raise --timeout if it is only slow.',
+      hint: 'Is that rank alive and its link up? Raise `timeoutMs` if it is only slow.',
       cause: error,
     });
   }

@@ -54,7 +54,7 @@ export function memoryMode(mrMode: number): MemoryMode {
         'UNSUPPORTED',
         `the provider needs FI_MR_${bit}, which Weft does not do`,
         {
-          hint: 'Choose another provider with --provider.',
+          hint: 'Choose another `provider`.',
         },
       );
     }

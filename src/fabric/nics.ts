@@ -19,7 +19,7 @@ export interface Nic {
   /** For management, not for data: never a rail. */
   readonly management?: boolean;
   /** Set up, but without a carrier, as when a cable is pulled. */
-  readonly unplugged?: boolean;
+  readonly noCarrier?: boolean;
 }
 
 function read(path: string): string | undefined {
@@ -94,7 +94,7 @@ function ethernetNic(name: string, sysfs: string): Nic {
     pci: pciAddress(device),
     numaNode: numaNode(device),
     ...parseAlias(read(`${sysfs}/class/net/${name}/ifalias`)),
-    ...(wanted && state !== 'up' && state !== 'unknown' && { unplugged: true }),
+    ...(wanted && state !== 'up' && state !== 'unknown' && { noCarrier: true }),
   };
 }
 

@@ -43,7 +43,8 @@ export function providerName(asked: string, version: { major: number; minor: num
 /** `net`, and `tcp` since it absorbed it, accept FI_DIRECTED_RECV and heed it for tagged messages only. */
 export const ignoresDirection = (provider: string): boolean => /^(net|tcp)$/.test(provider);
 
-const isRdma = (provider: string) => /^(efa|verbs)\b/.test(provider);
+export const isRdma = (provider: string): boolean => /^(efa|verbs)\b/.test(provider);
+export const isSockets = (provider: string): boolean => /^(tcp|net|sockets|udp)\b/.test(provider);
 
 /** What to open, one entry per channel, in the order of the NICs. */
 export function findOffers(options: OfferOptions): Offer[] {

@@ -20,8 +20,6 @@ export interface Landing extends Disposable {
   verify(bytes: number, seed: number): Promise<Mismatch>;
   /** Of one memset by whoever is fastest at it here. */
   memsetNanoseconds(bytes: number): Promise<number>;
-  /** Tests only: makes a byte wrong. */
-  spoil(offset: number): Promise<void>;
 }
 
 /** Another process's memory. */
@@ -46,7 +44,6 @@ export function hostLanding(bytes: number, signal?: AbortSignal): Landing {
     },
     memsetNanoseconds: (length) =>
       runTask(() => native.memsetNanoseconds(length, Math.min(16, cpus().length)), signal),
-    spoil: async (offset) => native.flip(offset),
     [Symbol.dispose]: () => native.close(),
   };
 }
@@ -67,8 +64,6 @@ export function gpuLanding(gpuIndex: number, bytes: number): Landing {
     verify: (length, seed) => buffer.verify(seed, { bytes: length }),
     memsetNanoseconds: async (length) =>
       1e6 * (await buffer.native.time('set', length, memsetRepeats, 0, 0)),
-    // Eight zeros: the pattern has them by chance once in 2^64.
-    spoil: (offset) => buffer.set(0, { offset, bytes: 8 }),
     [Symbol.dispose]: () => buffer.close(),
   };
 }

@@ -21,7 +21,7 @@ interface TaskHints {
 }
 
 const queueHints: TaskHints = {
-  tooLong: 'A producer hangs or was lost. Raise --timeout if it is only slow.',
+  tooLong: 'A producer hangs or was lost. Raise `timeoutMs` if it is only slow.',
   impossible: 'Ask for fewer blocks, threads or iterations.',
 };
 

@@ -58,7 +58,7 @@ function requireCongestion(name: string): void {
   const known = readFileSync(path, 'utf8').trim().split(' ');
   if (known.includes(name)) return;
   throw new WeftError('UNSUPPORTED', `this kernel does not offer congestion control "${name}"`, {
-    hint: `Choose one of ${known.join(', ')} with --congestion.`,
+    hint: `Choose one of ${known.join(', ')} with \`congestion\`.`,
   });
 }
 

@@ -47,6 +47,6 @@ export const nftIn = (space: string, rules: string): string =>
 export function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   throw new WeftError('UNSUPPORTED', 'the lab needs root to create network namespaces', {
-    hint: 'Run it with sudo. Local ranks need no root: weft write --ranks 2',
+    hint: 'Run it with sudo. Benchmarks between local ranks need no root.',
   });
 }

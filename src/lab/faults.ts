@@ -13,7 +13,7 @@ export function addFault(state: LabState, fault: Fault): LabState {
   checkPlace(state, fault);
   if (bitsPerSecond === undefined && lossPercent === undefined && !down) {
     throw new WeftError('BAD_USAGE', 'no fault given', {
-      hint: 'Use --rate, --loss or --down.',
+      hint: 'Use `bitsPerSecond`, `lossPercent` or `down`.',
     });
   }
   const before = state.faults.find((one) => sameNic(one, fault));

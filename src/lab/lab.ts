@@ -68,10 +68,10 @@ export async function findLab(name: string | undefined): Promise<LabState> {
   if (found.length === 1) return found[0]!;
   if (found.length > 1) {
     throw new WeftError('BAD_USAGE', `${found.length} labs are up`, {
-      hint: `Choose one with --name: ${found.map((lab) => lab.name).join(', ')}.`,
+      hint: `Choose one with \`name\`: ${found.map((lab) => lab.name).join(', ')}.`,
     });
   }
   throw new WeftError('BAD_USAGE', name === undefined ? 'no lab is up' : `lab ${name} is not up`, {
-    hint: 'Build one with: weft lab up --hosts 4 --nics 4 --rate 250mbit',
+    hint: 'Build one with `weft lab up`.',
   });
 }

@@ -31,8 +31,8 @@ export function requireNetem(space: string): void {
     tool('tc', ['-n', space, 'qdisc', 'replace', 'dev', 'lo', 'root', 'netem', 'delay', '1ms']);
     tool('tc', ['-n', space, 'qdisc', 'delete', 'dev', 'lo', 'root']);
   } catch (cause) {
-    throw new WeftError('UNSUPPORTED', '--delay needs netem, which this kernel lacks', {
-      hint: 'Omit --delay, or use a kernel with CONFIG_NET_SCH_NETEM (module sch_netem).',
+    throw new WeftError('UNSUPPORTED', '`delayMs` needs netem, which this kernel lacks', {
+      hint: 'Omit `delayMs`, or use a kernel with CONFIG_NET_SCH_NETEM (module sch_netem).',
       cause,
     });
   }

@@ -66,13 +66,16 @@ export function parsePercent(text: string): number {
 }
 
 export function checkSpec(spec: LabSpec): LabSpec {
-  const whole = (what: string, value: number, least: number, most: number) => {
+  const whole = (key: string, value: number, least: number, most: number) => {
     if (Number.isInteger(value) && value >= least && value <= most) return;
-    throw bad(`${what} ${value} is out of range`, `Use a whole number from ${least} to ${most}.`);
+    throw bad(
+      `\`${key}\` ${value} is out of range`,
+      `Use a whole number from ${least} to ${most}.`,
+    );
   };
-  whole('--hosts', spec.hosts, 1, mostHosts);
-  whole('--nics', spec.nics, 1, mostNics);
-  whole('--mtu', spec.mtu, 576, 65_535);
+  whole('hosts', spec.hosts, 1, mostHosts);
+  whole('nics', spec.nics, 1, mostNics);
+  whole('mtu', spec.mtu, 576, 65_535);
   return spec;
 }
 

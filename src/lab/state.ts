@@ -48,7 +48,7 @@ export function createState(state: LabState): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
     throw new WeftError('BAD_USAGE', `lab ${state.name} already exists`, {
-      hint: `Remove it (weft lab down --name ${state.name}), or choose another --name.`,
+      hint: 'Remove it with `weft lab down`, or choose another `name`.',
       cause,
     });
   }

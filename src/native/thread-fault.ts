@@ -6,7 +6,7 @@ import type { NativeFault } from './addon.js';
 export function threadError(fault: NativeFault): WeftError | undefined {
   if (fault.operation !== 'task' || fault.code !== constants.errno.EAGAIN) return undefined;
   return new WeftError('UNSUPPORTED', `a thread could not be made: ${fault.text}`, {
-    hint: 'Ask for fewer (--grid, --producers, --ranks), or raise the limit on processes (ulimit -u).',
+    hint: 'Ask for fewer (`grid`, `producers`, `ranks`), or raise the limit on processes (ulimit -u).',
     cause: fault,
   });
 }

@@ -1,4 +1,6 @@
-import { openSession, pacingFor, type Session, type SessionOptions } from '../session/session.js';
+import { pacingFor } from '../session/pacing.js';
+import { openSession, type Session, type SessionOptions } from '../session/session.js';
+import { describeUnused, isNetworkFault } from '../session/unused-nic.js';
 import { isPlanned, type OpenBenchmark } from './benchmark.js';
 import { columnsOf } from './columns.js';
 import type { Job } from './job.js';
@@ -44,7 +46,9 @@ function sessionOptions(job: Job): SessionOptions {
 
 /** What was decided while the session was opened. */
 function recordOf({ benchmark, settings }: Job, session: Session) {
-  const { fabric, world, leftOutNics, nicsNotByGpu } = session;
+  const { fabric, world, unusedNics, nicsNotByGpu } = session;
+  // What is the network's fault is for a diagnosis to say.
+  const leftOut = unusedNics.filter((one) => !isNetworkFault(one)).map(describeUnused);
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -52,7 +56,7 @@ function recordOf({ benchmark, settings }: Job, session: Session) {
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
-    ...(leftOutNics.length > 0 && { nicsLeftOut: leftOutNics }),
+    ...(leftOut.length > 0 && { nicsLeftOut: leftOut }),
     ...(nicsNotByGpu && { nicsNotByGpu }),
   };
 }

@@ -34,27 +34,34 @@ export function commonRails(everyones: readonly (readonly Rail[])[]): string[] {
 export interface RailReport {
   readonly rails: readonly Rail[];
   /** Interfaces that are set up but have no carrier. */
-  readonly unplugged: readonly string[];
+  readonly noCarrier: readonly string[];
 }
 
 export const reportRails = (nics: readonly Nic[]): RailReport => ({
   rails: railsOf(nics),
-  unplugged: nics.filter((nic) => nic.unplugged && !nic.management).map((nic) => nic.name),
+  noCarrier: nics.filter((nic) => nic.noCarrier && !nic.management).map((nic) => nic.name),
 });
 
-/**
- * Networks that would be rails if some ranks' interfaces of the same name had a carrier, and those ranks. Without
- * them a job would quietly run on fewer rails.
- */
-export function brokenRails(reports: readonly RailReport[]): { rail: Rail; ranks: number[] }[] {
+/** A network that would be a rail if these hosts' interfaces had a carrier. */
+export interface BrokenRail extends Rail {
+  readonly hosts: readonly string[];
+}
+
+/** Without them a job would quietly run on fewer rails. An interface is known by its name on the other hosts. */
+export function brokenRails(
+  reports: readonly RailReport[],
+  hosts: readonly string[],
+): BrokenRail[] {
   const seen = new Map<string, Rail>();
   for (const { rails } of reports) for (const rail of rails) seen.set(rail.network, rail);
   return [...seen.values()].flatMap((rail) => {
     const without = [...reports.keys()].filter(
       (rank) => !reports[rank]!.rails.some(({ network }) => network === rail.network),
     );
-    const pulled = without.filter((rank) => reports[rank]!.unplugged.includes(rail.nic));
-    return pulled.length > 0 && pulled.length === without.length ? [{ rail, ranks: pulled }] : [];
+    const pulled = without.filter((rank) => reports[rank]!.noCarrier.includes(rail.nic));
+    return pulled.length > 0 && pulled.length === without.length
+      ? [{ ...rail, hosts: [...new Set(pulled.map((rank) => hosts[rank]!))] }]
+      : [];
   });
 }
 

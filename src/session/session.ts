@@ -1,17 +1,21 @@
-import { cpus } from 'node:os';
-import type { Gap } from '../analysis/diagnosis/gaps.js';
 import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
-import { WeftError } from '../errors.js';
-import type { Fabric } from '../fabric/fabric.js';
+import { isCrowded, spinsFor } from '../engine/spinning.js';
+import type { Fabric, FabricOptions } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
+import { isSockets } from '../fabric/providers.js';
 import type { Link } from '../plan/bound.js';
 import type { FabricSettings } from '../settings/table.js';
+import { connectFabric } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
-import { chooseFabric } from './choose-fabric.js';
 import { type Devices, openDevices } from './devices.js';
-import { openReaching } from './reaching-fabric.js';
-import { sabotageFromEnvironment } from './sabotage.js';
+import { type OpenedFabric, onNics, openEndpoints } from './endpoints.js';
+import type { FabricWish, GapPolicy } from './fabric-wish.js';
+import { agreeOnNics, type NicChoice } from './nics.js';
+import { stagedPieceBytes } from './pacing.js';
+import { agreeOnProvider } from './provider.js';
+import { checkReach, type ReachOptions } from './reach.js';
+import { distinct, type UnusedNic } from './unused-nic.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
 export interface Session extends AsyncDisposable {
@@ -23,48 +27,89 @@ export interface Session extends AsyncDisposable {
   readonly links: readonly Link[];
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
-  /** NICs near the GPUs that are not used, and why, in words. */
-  readonly leftOutNics: readonly string[];
+  /** NICs of any host that could have been rails, and why they are not. */
+  readonly unusedNics: readonly UnusedNic[];
   /** Why every NIC is used although some ranks have NICs near their GPUs. */
   readonly nicsNotByGpu?: string;
-  /** What was left out because it does not carry; empty unless the benchmark asked to be told. */
-  readonly gaps: readonly Gap[];
 }
 
-const spinsBeforeYield = 400;
+/** The provider and NICs of every rank. Nothing is open yet. */
+export interface AgreedFabric extends Pick<NicChoice, 'unused' | 'nicsNotByGpu'> {
+  /** What this rank opens. */
+  readonly options: FabricOptions;
+  /** The user named the NICs: each of them must open. */
+  readonly named: boolean;
+}
 
 export interface SessionOptions {
-  /** `report` leaves out rails that do not reach everyone, as long as one does, and tells of them. */
-  readonly gaps?: 'refuse' | 'report';
+  /** Default: refuse. */
+  readonly gaps?: GapPolicy;
   /** For buffers in GPU memory, too. */
   readonly deviceMemory?: boolean;
+  /** Default: what `agreeOnFabric` makes of the settings. */
+  readonly agreed?: AgreedFabric;
 }
 
+/** What opening a session would open. Every rank calls it. */
+export async function agreeOnFabric(
+  world: World,
+  wish: FabricWish,
+  gaps?: GapPolicy,
+): Promise<AgreedFabric> {
+  const { channels, gpus, socketNics } = wish;
+  const provider = await agreeOnProvider(world, wish);
+  const asked = wish.nics ?? (isSockets(provider) ? socketNics : undefined);
+  const { nics, ...found } = await agreeOnNics(
+    world,
+    provider,
+    { ...(asked && { nics: asked }), ...(gpus && { gpus }) },
+    gaps,
+  );
+  const options = { provider, ...(channels !== undefined && { channels }), ...(nics && { nics }) };
+  return { options, named: asked !== undefined, ...found };
+}
+
+/** From a world to an engine: every rank calls it, and all of them take each step together. */
 export async function openSession(
   world: World,
   settings: FabricSettings,
-  { gaps = 'refuse', deviceMemory = false }: SessionOptions = {},
+  { gaps = 'refuse', deviceMemory = false, agreed }: SessionOptions = {},
 ): Promise<Session> {
-  const report = gaps === 'report';
-  const { options, unplugged, leftOut, notByGpu } = await chooseFabric(
-    world,
-    settings,
-    report ? 'leave-out' : 'refuse',
-  );
+  const { options, named, unused, nicsNotByGpu } =
+    agreed ?? (await agreeOnFabric(world, settings, gaps));
   const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
-  const direct = devices !== undefined && 'access' in devices && 'path' in devices.access;
-  const wanted = { ...options, ...(direct && { deviceMemory: true }) };
-  const how = { timeoutMs: settings.timeoutMs, report, asked: settings.nics !== undefined };
-  const { fabric, left, unopened } = await openReaching(world, wanted, how);
+  const wanted = {
+    ...options,
+    peersExpected: world.size,
+    ...(isDirect(devices) && { deviceMemory: true }),
+  };
+  const { timeoutMs } = settings;
+  const opened = await openReaching(world, wanted, { named, timeoutMs, gaps });
   try {
-    const loose = unplugged.flatMap(({ nic, hosts }) => hosts.map((from): Gap => ({ nic, from })));
-    const found = {
-      devices,
-      gaps: [...loose, ...left],
-      leftOutNics: [...leftOut, ...unopened],
-      ...(notByGpu && { nicsNotByGpu: notByGpu }),
-    };
-    return sessionOn(world, fabric, settings, found);
+    return sessionOn(world, opened.fabric, settings, devices, {
+      unusedNics: distinct([...unused, ...opened.unused]),
+      ...(nicsNotByGpu && { nicsNotByGpu }),
+    });
+  } catch (error) {
+    await opened.fabric.close();
+    throw error;
+  }
+}
+
+/** Opens endpoints, connects them and checks that they reach everyone; opens again without the rails that do not. */
+async function openReaching(
+  world: World,
+  options: FabricOptions,
+  how: ReachOptions & { readonly named: boolean },
+): Promise<OpenedFabric> {
+  const { fabric, unused } = await openEndpoints(world, options, how.named);
+  try {
+    await connectFabric(world, fabric);
+    const reach = await checkReach(world, fabric, how);
+    if (reach.unused.length === 0) return { fabric, unused };
+    await fabric.close();
+    const again = await openReaching(world, onNics(options, reach.reaching), how);
+    return { fabric: again.fabric, unused: [...unused, ...reach.unused, ...again.unused] };
   } catch (error) {
     await fabric.close();
     throw error;
@@ -75,18 +120,14 @@ function sessionOn(
   world: World,
   fabric: Fabric,
   settings: FabricSettings,
-  {
-    devices,
-    ...found
-  }: Pick<Session, 'gaps' | 'leftOutNics' | 'nicsNotByGpu'> & { devices: Devices | undefined },
+  devices: Devices | undefined,
+  found: Pick<Session, 'unusedNics' | 'nicsNotByGpu'>,
 ): Session {
-  const sabotage = sabotageFromEnvironment(world.rank);
   const engine = new FabricEngine({
     world,
     fabric,
     timeoutMs: settings.timeoutMs,
-    spinsBeforeYield: isCrowded(world) ? 0 : spinsBeforeYield,
-    ...(sabotage && { sabotage }),
+    spinsBeforeYield: spinsFor(isCrowded(world)),
   });
   const device = deviceEngine(devices, engine, settings);
   return {
@@ -108,6 +149,9 @@ function sessionOn(
   };
 }
 
+const isDirect = (devices: Devices | undefined): boolean =>
+  devices !== undefined && 'access' in devices && 'path' in devices.access;
+
 function deviceEngine(
   devices: Devices | undefined,
   staging: FabricEngine,
@@ -117,53 +161,8 @@ function deviceEngine(
   return new DeviceEngine({ ...devices, staging, pieceBytes: chunkBytes ?? stagedPieceBytes });
 }
 
-/**
- * Of the machine, not of this rank: a pinned rank has a core to itself. Where hosts share a machine, so does the
- * network between them, and it needs the cores, too.
- */
-function isCrowded({ members, rank }: World): boolean {
-  const here = members.filter(({ bootId }) => bootId === members[rank]?.bootId);
-  return here.length > cpus().length || here.some(({ netns }) => netns !== members[rank]?.netns);
-}
-
 function burstOf(fabric: Fabric): number {
   const used = new Set(fabric.channels.map((channel) => channel.nic));
   const nics = listNics().filter((nic) => used.has(nic.name));
   return Math.max(0, ...nics.map((nic) => nic.burstBytes ?? 0));
 }
-
-/** What was measured to be good. */
-export const preferredPacing = (provider: string): { chunkBytes: number; window: number } =>
-  provider === 'shm' ? shmPacing : networkPacing;
-
-/** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
-export function pacingFor(
-  fabric: Fabric,
-  settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
-  world: number,
-): { chunkBytes: number; window: number; reduced: boolean } {
-  const preferred = preferredPacing(fabric.provider);
-  const limits = fabric.channels.flatMap(({ sendQueue, receiveQueue }) => [
-    sendQueue,
-    Math.floor(receiveQueue / Math.max(1, world - 1)),
-  ]);
-  const wanted = settings.window ?? preferred.window;
-  const window = Math.max(1, Math.min(wanted, ...limits));
-  const chunkBytes = Math.min(
-    settings.chunkBytes ?? preferred.chunkBytes,
-    ...fabric.channels.map((channel) => channel.maxMessageBytes),
-  );
-  if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '--chunk must be at least 1 byte');
-  return { chunkBytes, window, reduced: window < wanted };
-}
-
-/**
- * What a staged transfer is cut into. Only the first copy from and the last copy to the GPU are not hidden behind the
- * transfer: small pieces keep those short. Each piece costs some microseconds on the fabric and in CUDA: large pieces
- * keep those few. Of 0.5, 1, 2 and 4 MiB this was the best on an H200, over shm.
- */
-const stagedPieceBytes = 2 ** 20;
-
-// On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
-const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };
-const networkPacing = { chunkBytes: 2 ** 20, window: 16 };

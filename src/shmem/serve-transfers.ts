@@ -1,6 +1,6 @@
-import { cpus } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { serveBoard } from '../engine/run-plan.js';
+import { isCrowded, spinsFor } from '../engine/spinning.js';
 import { WeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import { calling } from '../fabric/faults.js';
@@ -45,7 +45,6 @@ export interface ServeTransfersOptions {
 }
 
 const defaultTimeoutMs = 60_000;
-const spinsBeforeYield = 400;
 /** Of the queue's capacity: never full while each transfer is asked for once at a time. */
 const leastShift = 10;
 
@@ -74,8 +73,8 @@ export class TransferService implements AsyncDisposable {
       () => new (addon().TransferBoard)({ producers, shift, ...(gpu && { gpu: gpu.index }) }),
     );
     const plan = transferPlan(options);
-    const spins = isCrowded(world) ? 0 : spinsBeforeYield;
-    const how = { world, fabric, timeoutMs, spinsBeforeYield: spins };
+    const spinsBeforeYield = spinsFor(isCrowded(world));
+    const how = { world, fabric, timeoutMs, spinsBeforeYield };
     this.#served = serveBoard(how, { source, target, remotes }, plan, this.#board);
     // Whoever closes is told; until then quiet tells.
     this.#served.catch((error) => {
@@ -186,8 +185,4 @@ function checkWithin(index: number, end: string, offset: number, bytes: number, 
   } catch (cause) {
     throw new TypeError(`transfer ${index}, ${end}: ${(cause as Error).message}`, { cause });
   }
-}
-
-function isCrowded({ members, rank }: World): boolean {
-  return members.filter(({ bootId }) => bootId === members[rank]?.bootId).length > cpus().length;
 }

@@ -23,7 +23,9 @@ export function railNics(topology: Pick<Topology, 'nics'>): TreeNic[] {
 
 export interface Skipped {
   readonly name: string;
-  readonly reason: string;
+  readonly reason: 'port-down' | 'not-offered';
+  /** The reason in words. */
+  readonly text: string;
 }
 
 /**
@@ -38,9 +40,11 @@ export function usableNics(
   const skipped: Skipped[] = [];
   for (const nic of railNics(topology)) {
     const names = [nic.name, ...nic.otherNames];
-    if (nic.up === false) skipped.push({ name: nic.name, reason: 'its port is down' });
+    const skip = (reason: Skipped['reason'], text: string) =>
+      skipped.push({ name: nic.name, reason, text });
+    if (nic.up === false) skip('port-down', 'its port is down');
     else if (offered !== undefined && !names.some((name) => offered.includes(name)))
-      skipped.push({ name: nic.name, reason: 'libfabric does not offer it' });
+      skip('not-offered', 'libfabric does not offer it');
     else usable.push(nic);
   }
   return { usable, skipped };

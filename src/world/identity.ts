@@ -132,6 +132,6 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
   throw conflict(
     `this Slurm allocation has ${tasks} tasks, but this process is alone: it was not started by srun`,
     env,
-    'Put srun in front of the command, or give --ranks N for ranks on this host only.',
+    'Put srun in front of the command, or set `ranks` for ranks on this host only.',
   );
 }

@@ -4,20 +4,20 @@ import type { Environment } from './identity.js';
 
 export type Interfaces = Readonly<Record<string, NetworkInterfaceInfo[] | undefined>>;
 
-/** Which interface to use, and which setting said so. */
+/** Which interface to use, and which setting said so, as messages name it. */
 export interface InterfaceChoice {
   readonly wanted: string;
-  readonly from: '--iface' | 'GLOO_SOCKET_IFNAME' | 'NCCL_SOCKET_IFNAME';
+  readonly from: '`iface`' | 'GLOO_SOCKET_IFNAME' | 'NCCL_SOCKET_IFNAME';
 }
 
 export function chooseInterface(env: Environment, iface?: string): InterfaceChoice | undefined {
-  if (iface !== undefined) return { wanted: iface, from: '--iface' };
+  if (iface !== undefined) return { wanted: iface, from: '`iface`' };
   if (env.GLOO_SOCKET_IFNAME) return { wanted: env.GLOO_SOCKET_IFNAME, from: 'GLOO_SOCKET_IFNAME' };
   if (env.NCCL_SOCKET_IFNAME) return { wanted: env.NCCL_SOCKET_IFNAME, from: 'NCCL_SOCKET_IFNAME' };
   return undefined;
 }
 
-/** Names that fit, best first: exact for --iface and gloo; for NCCL prefixes, `=exact` or `^not,these`. */
+/** Names that fit, best first: exact for `iface` and gloo; for NCCL prefixes, `=exact` or `^not,these`. */
 export function matchInterfaces(choice: InterfaceChoice, names: readonly string[]): string[] {
   const parts = (text: string) => text.split(',').map((part) => part.trim());
   if (choice.from !== 'NCCL_SOCKET_IFNAME') {

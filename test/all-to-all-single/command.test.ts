@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/results/schema.js';
-import { Desk } from '../benchmarks/weft.js';
+import { Desk, withFault } from '../benchmarks/weft.js';
 
 const small = '--msg-bytes 64K';
 const jsonOf = (stdout: string): Run => JSON.parse(stdout) as Run;
@@ -108,7 +108,7 @@ describe('what is wrong is said', () => {
   test.each(['flip:1:777', 'drop:0'])('wrong data is found: %s', async (fault) => {
     using desk = new Desk();
     const line = `all-to-all-single ${small} --backend gloo,fabric --format json --quiet`;
-    const { exitCode, stdout } = await desk.weft(line, { WEFT_TEST_FAULT: fault });
+    const { exitCode, stdout } = await desk.weft(line, withFault(fault));
     expect(exitCode).toBe(1);
     const run = jsonOf(stdout);
     expect(outcomes(run)).toEqual({ fabric: 'failed', gloo: 'passed' });

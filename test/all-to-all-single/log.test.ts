@@ -36,7 +36,7 @@ test('interfaces are those that were named, in that order', () => {
   ]);
   expect(namedInterfaces({ GLOO_SOCKET_IFNAME: 'eth0' }, undefined, there)).toEqual(['eth0']);
   expect(namedInterfaces({ NCCL_SOCKET_IFNAME: '^eth' }, undefined, there)).toEqual([]);
-  expect(() => namedInterfaces({}, 'rdma0,rdma7', there)).toThrow(/--iface: rdma7/);
+  expect(() => namedInterfaces({}, 'rdma0,rdma7', there)).toThrow(/`iface`: rdma7/);
 });
 
 test('which MPI it is follows from who started the ranks', () => {

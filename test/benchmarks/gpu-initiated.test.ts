@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gpuAvailability } from '../../src/gpu/gpu.js';
-import { childrenOf, Desk, isAlive } from './weft.js';
+import { childrenOf, Desk, isAlive, withFault } from './weft.js';
 
 // CPU threads take a GPU's place here; test/gpu has the same with kernels.
 let desk: Desk;
@@ -72,9 +72,10 @@ describe('weft queue', () => {
     ['duplicate-element:7', 'element 6 came in the place of 7'],
     ['flip-element:7', 'is not one that was pushed'],
   ])('%s fails the row and the run', async (fault, reason) => {
-    const { exitCode, stdout } = await desk.weft(`${line} --columns Push --grid 2 --block 1`, {
-      WEFT_TEST_FAULT: fault,
-    });
+    const { exitCode, stdout } = await desk.weft(
+      `${line} --columns Push --grid 2 --block 1`,
+      withFault(fault),
+    );
     expect(exitCode).toBe(1);
     expect(rowsOf(stdout)[0]).toMatchObject({ outcome: 'failed' });
     expect(rowsOf(stdout)[0].reason).toContain(reason);
@@ -149,9 +150,10 @@ describe.each(['shm', 'tcp'])('weft proxy over %s', (provider) => {
   });
 
   test('finds bytes that did not come', async () => {
-    const { exitCode, stdout } = await desk.weft(`${line} -b 4K -e 4K --columns MultiNBI`, {
-      WEFT_TEST_FAULT: 'drop:0',
-    });
+    const { exitCode, stdout } = await desk.weft(
+      `${line} -b 4K -e 4K --columns MultiNBI`,
+      withFault('drop:0'),
+    );
     expect(exitCode).toBe(1);
     expect(rowsOf(stdout)[0].outcome).toBe('failed');
     expect(rowsOf(stdout)[0].reason).toMatch(/bytes are wrong/);
@@ -201,9 +203,10 @@ describe('weft ipc', () => {
   });
 
   test('a wrong byte is found', async () => {
-    const { exitCode, stdout } = await desk.weft(`${line} --columns Kernel --grid 1`, {
-      WEFT_TEST_FAULT: 'flip:1:4242',
-    });
+    const { exitCode, stdout } = await desk.weft(
+      `${line} --columns Kernel --grid 1`,
+      withFault('landing:4242'),
+    );
     expect(exitCode).toBe(1);
     expect(rowsOf(stdout)[0].reason).toContain('byte 4242');
   });

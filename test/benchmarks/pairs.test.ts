@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readRun } from '../../src/results/read-run.js';
 import { runSchema } from '../../src/results/schema.js';
-import { childrenOf, Desk } from './weft.js';
+import { childrenOf, Desk, withFault } from './weft.js';
 
 const quick = '-e 64K --budget-ms 20';
 
@@ -53,9 +53,10 @@ describe('weft pairs', () => {
 
   test('a flipped byte fails the rows of its rank, and no other', async () => {
     using desk = new Desk();
-    const { exitCode, stdout } = await desk.weft(`pairs ${quick} --ranks 3 --format json`, {
-      WEFT_TEST_FAULT: 'flip:1:3',
-    });
+    const { exitCode, stdout } = await desk.weft(
+      `pairs ${quick} --ranks 3 --format json`,
+      withFault('flip:1:3'),
+    );
     expect(exitCode).toBe(1);
     const run = runSchema.parse(JSON.parse(stdout));
     const bad = run.rows.filter((row) => row.outcome === 'failed');

@@ -1,30 +1,28 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { childrenOf, Desk, isAlive } from './weft.js';
+import { childrenOf, Desk, isAlive, withFault } from './weft.js';
 
 const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
 
 describe('data that is wrong', () => {
   test.each(['sendrecv', 'write', 'all2all'])('%s finds and names a flipped byte', async (id) => {
     using desk = new Desk();
-    const { exitCode, stdout } = await desk.weft(`${id} ${one}`, { WEFT_TEST_FAULT: 'flip:1:777' });
+    const { exitCode, stdout } = await desk.weft(`${id} ${one}`, withFault('flip:1:777'));
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/rank 1 has 0x\w\w instead of 0x\w\w at byte 777 of what rank 0 sent/);
   });
 
   test('a message that comes short ends the run', async () => {
     using desk = new Desk();
-    const { exitCode, stderr } = await desk.weft(`sendrecv ${one}`, { WEFT_TEST_FAULT: 'drop:0' });
+    const { exitCode, stderr } = await desk.weft(`sendrecv ${one}`, withFault('drop:0'));
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/0 bytes came instead of 65536/);
   });
 
   test.each(['write', 'all2all'])('%s finds a buffer that was never written', async (id) => {
     using desk = new Desk();
-    const { exitCode, stdout } = await desk.weft(`${id} ${one} --format json`, {
-      WEFT_TEST_FAULT: 'drop:0',
-    });
+    const { exitCode, stdout } = await desk.weft(`${id} ${one} --format json`, withFault('drop:0'));
     expect(exitCode).toBe(1);
     const [row] = JSON.parse(stdout).rows;
     expect(row.outcome).toBe('failed');

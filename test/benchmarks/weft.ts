@@ -7,6 +7,12 @@ import { type ReadRun, readRun } from '../../src/results/read-run.js';
 
 const bin = resolve(import.meta.dirname, '../../bin/weft');
 
+/** The environment in which Weft does something wrong on purpose; inject-fault.mjs lists the faults. */
+export const withFault = (fault: string): Record<string, string> => ({
+  NODE_OPTIONS: `--import ${new URL('inject-fault.mjs', import.meta.url)}`,
+  WEFT_TEST_FAULT: fault,
+});
+
 export interface Ended {
   readonly exitCode: number | undefined;
   readonly stdout: string;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Desk } from '../benchmarks/weft.js';
+import { Desk, withFault } from '../benchmarks/weft.js';
 
 const timeout = 60_000;
 const short = 'write --provider shm -b 4K -e 4K --columns SinglePin --budget-ms 5 --quiet';
@@ -106,7 +106,7 @@ describe('measuring', () => {
   test('a flipped byte is a failed verdict', { timeout }, async () => {
     using desk = new Desk();
     const line = 'check --ranks 2 --provider shm --quick';
-    const { exitCode, stdout } = await desk.weft(line, { WEFT_TEST_FAULT: 'flip:1' });
+    const { exitCode, stdout } = await desk.weft(line, withFault('flip:1'));
     expect(exitCode).toBe(4);
     expect(stdout).toMatch(/FAIL +pairs data/);
   });

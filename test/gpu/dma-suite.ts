@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Row, runSchema } from '../../src/results/schema.js';
-import { childrenOf, Desk, isAlive } from '../benchmarks/weft.js';
+import { childrenOf, Desk, isAlive, withFault } from '../benchmarks/weft.js';
 
 type Env = Record<string, string>;
 
@@ -41,7 +41,7 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
   test.each(benchmarks)('%s finds and names a byte that changed on the GPU', async (id) => {
     using desk = new Desk();
     const line = `${id} ${one} --columns ${columnsOf(id).split(',').at(-1)} --channels 2`;
-    const fault = { ...env, WEFT_TEST_FAULT: 'flip:1:200777' };
+    const fault = { ...env, ...withFault('flip:1:200777') };
     const { exitCode, stdout } = await desk.weft(`${line} --format json`, fault);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout).rows[0].reason).toMatch(
@@ -52,7 +52,7 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
   test.each(['write', 'all2all'])('%s finds GPU memory that was never written', async (id) => {
     using desk = new Desk();
     const line = `${id} ${one} --columns SingleDMA --format json`;
-    const { exitCode, stdout } = await desk.weft(line, { ...env, WEFT_TEST_FAULT: 'drop:0' });
+    const { exitCode, stdout } = await desk.weft(line, { ...env, ...withFault('drop:0') });
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout).rows[0].checked.wrong).toBeGreaterThan(300_000);
   });

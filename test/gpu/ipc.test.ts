@@ -1,7 +1,7 @@
 // A kernel of one process writes into the GPU memory of another.
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability } from '../../src/gpu/gpu.js';
-import { Desk } from '../benchmarks/weft.js';
+import { Desk, withFault } from '../benchmarks/weft.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;
@@ -27,7 +27,7 @@ describe.skipIf(reason !== undefined)(`weft ipc on a GPU${why}`, () => {
   test('a wrong byte in the other process’s memory is found', async () => {
     using desk = new Desk();
     const line = 'ipc --format json --budget-ms 20 -b 1M -e 1M --grid 16 --block 256';
-    const { exitCode, stdout } = await desk.weft(line, { WEFT_TEST_FAULT: 'flip:1:4096' });
+    const { exitCode, stdout } = await desk.weft(line, withFault('landing:4096'));
     expect(exitCode).toBe(1);
     for (const row of JSON.parse(stdout).rows) expect(row.outcome).toBe('failed');
   });

@@ -2,7 +2,7 @@
 // that overtakes its data is found.
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability } from '../../src/gpu/gpu.js';
-import { Desk } from '../benchmarks/weft.js';
+import { Desk, withFault } from '../benchmarks/weft.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;
@@ -43,9 +43,10 @@ describe.skipIf(reason !== undefined).each(['shm', 'tcp'])(
 
     test('dropped data is found, and the kernel ends', async () => {
       using desk = new Desk();
-      const { exitCode, stdout } = await desk.weft(`${line} -b 64K -e 64K --columns SingleNBI`, {
-        WEFT_TEST_FAULT: 'drop:0',
-      });
+      const { exitCode, stdout } = await desk.weft(
+        `${line} -b 64K -e 64K --columns SingleNBI`,
+        withFault('drop:0'),
+      );
       expect(exitCode).toBe(1);
       expect(JSON.parse(stdout).rows[0].outcome).toBe('failed');
     });

@@ -38,10 +38,10 @@ describe('what a lab is to be', () => {
   });
 
   test.for([
-    [{ hosts: 0 }, /--hosts 0/],
-    [{ hosts: 1000 }, /--hosts 1000/],
-    [{ nics: 1.5 }, /--nics 1.5/],
-    [{ mtu: 100 }, /--mtu 100/],
+    [{ hosts: 0 }, /`hosts` 0/],
+    [{ hosts: 1000 }, /`hosts` 1000/],
+    [{ nics: 1.5 }, /`nics` 1.5/],
+    [{ mtu: 100 }, /`mtu` 100/],
   ] as const)('%o is refused', ([part, message]) => {
     expect(() => checkSpec({ ...defaultSpec, ...part })).toThrow(message);
   });

@@ -22,7 +22,7 @@ describe('rails near GPUs', () => {
     expect(report(3)).toEqual({ nics: ['rdmap12', 'rdmap13', 'rdmap14', 'rdmap15'], skipped: [] });
   });
 
-  test('--gpu chooses by CUDA’s number', () => {
+  test('`gpus` chooses by CUDA’s number', () => {
     expect(report(0, { gpus: [7] }).nics[0]).toBe('rdmap28');
     try {
       report(0, { gpus: [8] });
@@ -36,7 +36,7 @@ describe('rails near GPUs', () => {
     const offered = offeredOf(machine).filter((name) => name !== 'rdmap13');
     expect(report(3, { offered })).toEqual({
       nics: ['rdmap12', 'rdmap14', 'rdmap15'],
-      skipped: ['rdmap13: libfabric does not offer it'],
+      skipped: [{ name: 'rdmap13', reason: 'not-offered', text: 'libfabric does not offer it' }],
     });
   });
 
@@ -62,9 +62,20 @@ describe('rails near GPUs', () => {
     const hosts = ['a', 'b'];
     expect(agreeOnGpuRails(reports, { rank: 0, hosts })).toEqual({
       nics: ['rdmap0', 'rdmap1', 'rdmap2'],
-      leftOut: [
-        'a: rdmap3: another rank has only 3 NICs near its GPU',
-        'b: rdmap20: libfabric does not offer it',
+      unused: [
+        {
+          nic: 'rdmap3',
+          host: 'a',
+          reason: 'fewer-elsewhere',
+          text: 'rank 1 on b has only 3 NICs near its GPU',
+          peer: 'b',
+        },
+        {
+          nic: 'rdmap20',
+          host: 'b',
+          reason: 'not-offered',
+          text: 'libfabric does not offer it',
+        },
       ],
     });
   });
@@ -72,9 +83,10 @@ describe('rails near GPUs', () => {
   test('where a rank has no GPU, NICs are not chosen by GPU', () => {
     const none = { nics: [], skipped: [] };
     const hosts = ['a', 'b'];
-    expect(agreeOnGpuRails([none, none], { rank: 0, hosts })).toEqual({});
+    expect(agreeOnGpuRails([none, none], { rank: 0, hosts })).toEqual({ unused: [] });
     expect(agreeOnGpuRails([report(0), none], { rank: 0, hosts })).toEqual({
-      notByGpu: 'rank 1 on b has none near a GPU',
+      unused: [],
+      nicsNotByGpu: 'rank 1 on b has none near a GPU',
     });
   });
 });

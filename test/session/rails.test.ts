@@ -23,20 +23,24 @@ test('rails are the networks all ranks have, in rank 0’s order', () => {
   expect(commonRails([first, second])).toEqual(['3', '1']);
 });
 
-test('a rail that some hosts have unplugged is named with those ranks', () => {
+test('a rail on which some hosts have no carrier is named with those hosts', () => {
   const rail = { nic: 'nic1', network: '10.77.1.0/24' };
-  const whole = { rails: [rail], unplugged: [] };
-  const pulled = { rails: [], unplugged: ['nic1'] };
-  expect(brokenRails([whole, pulled, whole])).toEqual([{ rail, ranks: [1] }]);
-  expect(brokenRails([whole, whole])).toEqual([]);
+  const whole = { rails: [rail], noCarrier: [] };
+  const pulled = { rails: [], noCarrier: ['nic1'] };
+  const hosts = ['h0', 'h1', 'h2'];
+  expect(brokenRails([whole, pulled, whole], hosts)).toEqual([{ ...rail, hosts: ['h1'] }]);
+  expect(brokenRails([whole, whole], hosts)).toEqual([]);
 });
 
 test('a network that a host never had is not a broken rail', () => {
   const rail = { nic: 'nic1', network: '10.77.1.0/24' };
   expect(
-    brokenRails([
-      { rails: [rail], unplugged: [] },
-      { rails: [], unplugged: [] },
-    ]),
+    brokenRails(
+      [
+        { rails: [rail], noCarrier: [] },
+        { rails: [], noCarrier: [] },
+      ],
+      ['h0', 'h1'],
+    ),
   ).toEqual([]);
 });

@@ -94,8 +94,8 @@ describe('devices that cannot be used', () => {
       .filter((name) => name !== 'rdmap1' && name !== 'rdmap2');
     const { usable, skipped } = usableNics(topology, offered);
     expect(skipped).toEqual([
-      { name: 'rdmap1', reason: 'libfabric does not offer it' },
-      { name: 'rdmap2', reason: 'libfabric does not offer it' },
+      { name: 'rdmap1', reason: 'not-offered', text: 'libfabric does not offer it' },
+      { name: 'rdmap2', reason: 'not-offered', text: 'libfabric does not offer it' },
     ]);
     expect(namesOf(topology, usable).slice(0, 3)).toEqual([
       ['rdmap0'],
@@ -111,7 +111,7 @@ describe('devices that cannot be used', () => {
     );
     expect(usableNics(topology)).toEqual({
       usable: [],
-      skipped: [{ name: 'mlx5_0', reason: 'its port is down' }],
+      skipped: [{ name: 'mlx5_0', reason: 'port-down', text: 'its port is down' }],
     });
   });
 

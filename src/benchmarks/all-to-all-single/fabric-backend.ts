@@ -4,8 +4,13 @@ import { addon } from '../../native/addon.js';
 import type { Plan } from '../../plan/plan.js';
 import { multi } from '../../plan/strategies.js';
 import { writePlan } from '../../plan/write-plan.js';
-import { chooseFabric } from '../../session/choose-fabric.js';
-import { openSession, pacingFor, type Session } from '../../session/session.js';
+import { pacingFor } from '../../session/pacing.js';
+import {
+  type AgreedFabric,
+  agreeOnFabric,
+  openSession,
+  type Session,
+} from '../../session/session.js';
 import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
 import { type Backend, orUnavailable, together } from './backend.js';
@@ -42,9 +47,8 @@ export class FabricBackend implements Backend {
         loadLibrary();
       }),
     );
-    const wish = await onInterfaces(world, settings, interfaces);
-    await requireFabric(world, wish);
-    const session = await openSession(world, wish);
+    const agreed = await requireFabric(world, settings, interfaces);
+    const session = await openSession(world, settings, { agreed });
     try {
       await session.engine.prepare({
         sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
@@ -96,27 +100,21 @@ export class FabricBackend implements Backend {
 const leastBytes = 64;
 
 /**
- * Throws Unavailable on every rank where one of them is not offered the fabric that opening a session will choose.
- * Afterwards a rank could no longer be missed by the others without ending the job.
+ * The fabric to open, where every rank is offered it; else throws Unavailable on every rank. Once endpoints are being
+ * opened, a rank that cannot go on ends the job. `iface` is about sockets: where the fabric runs over those, it names
+ * the NICs, too.
  */
-async function requireFabric(world: World, settings: FabricSettings): Promise<void> {
-  const { options } = await orUnavailable('NO_PROVIDER', () => chooseFabric(world, settings));
-  await together(world, 'fabric offers', () =>
-    orUnavailable('NO_PROVIDER', () => {
-      findOffers(options);
-    }),
-  );
-}
-
-/** `--iface` is about sockets: where the fabric is made of those, it names the NICs, too. */
-async function onInterfaces(
+async function requireFabric(
   world: World,
   settings: FabricSettings,
   interfaces: readonly string[],
-): Promise<FabricSettings> {
-  if (settings.nics || interfaces.length === 0) return settings;
-  const { options } = await chooseFabric(world, { ...settings, nics: interfaces });
-  const { provider } = options;
-  const sockets = provider !== undefined && /^(tcp|net|sockets|udp)\b/.test(provider);
-  return sockets ? { ...settings, provider, nics: interfaces } : settings;
+): Promise<AgreedFabric> {
+  const wish = { ...settings, ...(interfaces.length > 0 && { socketNics: interfaces }) };
+  const agreed = await orUnavailable('NO_PROVIDER', () => agreeOnFabric(world, wish));
+  await together(world, 'fabric offers', () =>
+    orUnavailable('NO_PROVIDER', () => {
+      findOffers(agreed.options);
+    }),
+  );
+  return agreed;
 }

@@ -1,4 +1,5 @@
-import { chooseFabric, onOneHost } from '../../session/choose-fabric.js';
+import { agreeOnNics } from '../../session/nics.js';
+import { onOneHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import { type Backend, type BackendJob, orUnavailable, together, Unavailable } from './backend.js';
 import { openPeer } from './peer-backend.js';
@@ -15,17 +16,15 @@ export async function openGloo(job: BackendJob): Promise<Backend> {
     networkInterface,
     unavailable: (reason) => `gloo could not be loaded (${reason}): ${howToBuild('gloo')}`,
     hint: () =>
-      `gloo used interface ${networkInterface}: name another with --iface or GLOO_SOCKET_IFNAME.`,
+      `gloo used interface ${networkInterface}: name another with \`iface\` or GLOO_SOCKET_IFNAME.`,
   });
 }
 
 /** gloo uses one interface: on one host loopback, else that of the first network all hosts have in common. */
 async function commonInterface(world: World): Promise<string> {
   if (onOneHost(world)) return 'lo';
-  const { options } = await orUnavailable('NO_PROVIDER', () =>
-    chooseFabric(world, { provider: 'tcp' }),
-  );
-  const [nic] = options.nics ?? [];
-  if (nic === undefined) throw new Unavailable('no interface for gloo: name one with --iface');
+  const { nics } = await orUnavailable('NO_PROVIDER', () => agreeOnNics(world, 'tcp', {}));
+  const [nic] = nics ?? [];
+  if (nic === undefined) throw new Unavailable('no interface for gloo: name one with `iface`');
   return nic;
 }

@@ -17,8 +17,7 @@ import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
 import { sizesOf } from '../../runner/sizes.js';
 import { countFor } from '../../runner/timing.js';
-import { onOneHost } from '../../session/choose-fabric.js';
-import { sabotageFromEnvironment } from '../../session/sabotage.js';
+import { sameHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import {
   blockOption,
@@ -66,7 +65,7 @@ function refuseOdd(bytes: number): void {
 }
 
 function refuseHosts({ members }: World): void {
-  if (onOneHost({ members: [members[writer]!, members[owner]!] })) return;
+  if (sameHost(members[writer]!, members[owner]!)) return;
   throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts, and share no memory', {
     hint: 'Start two ranks on one host. Network namespaces count as hosts.',
   });
@@ -210,8 +209,6 @@ class IpcRows {
   ): Promise<Mismatch | undefined> {
     const { world, settings } = this.#procedure;
     const { bytes, seed } = (await world.broadcast('written', written ?? null)) as Written;
-    const fault = sabotageFromEnvironment(world.rank);
-    if (landing && fault) await landing.spoil(Math.min(fault.offset, bytes - 8));
     const found = landing && settings.check ? await landing.verify(bytes, seed) : null;
     return (await world.allgather('verified', found))[owner] ?? undefined;
   }

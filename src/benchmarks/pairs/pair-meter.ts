@@ -7,9 +7,10 @@ import { multi, onChannel, type Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { writePlan } from '../../plan/write-plan.js';
 import { addChecked, type Checked, seedOfCheck, verifyTimed } from '../../runner/verify.js';
-import { onOneHost } from '../../session/choose-fabric.js';
-import { pacingFor, type Session } from '../../session/session.js';
+import { pacingFor } from '../../session/pacing.js';
+import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
+import { sameHost } from '../../world/same-host.js';
 import { OwnPace } from './own-pace.js';
 import { tcpResent } from './tcp-resent.js';
 
@@ -158,7 +159,7 @@ export class PairMeter {
     const { metric, rail } = job;
     const { members } = this.#session.world;
     // The kernel counts for a whole host: of two ranks inside one either has the count.
-    const once = onOneHost({ members: [members[from]!, members[to]!] });
+    const once = sameHost(members[from]!, members[to]!);
     const counts = once ? [first.resent] : [first.resent, second.resent];
     return {
       metric,

@@ -1,5 +1,6 @@
 import { matrixOf, railCellsOf } from '../../analysis/diagnosis/cells.js';
 import { diagnosisOf } from '../../analysis/diagnosis/diagnosis.js';
+import type { Gap } from '../../analysis/diagnosis/gaps.js';
 import { findSuspects, type ScanResult } from '../../analysis/diagnosis/suspects.js';
 import { type RankPair, roundsOf } from '../../plan/rounds.js';
 import { pairColumns } from '../../results/column-name.js';
@@ -7,6 +8,7 @@ import type { Pace } from '../../results/finding.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import type { Session } from '../../session/session.js';
+import { isNetworkFault } from '../../session/unused-nic.js';
 import { onOff } from '../../settings/option.js';
 import { type PairJob, PairMeter } from './pair-meter.js';
 import { pairRow } from './pair-row.js';
@@ -29,6 +31,11 @@ export const pairs = defineBenchmark({
 });
 
 type PairsProcedure = Procedure<typeof options> & { session: Session };
+
+const gapsOf = ({ unusedNics }: Session): Gap[] =>
+  unusedNics
+    .filter(isNetworkFault)
+    .map(({ nic, host, peer }) => ({ nic, from: host, ...(peer !== undefined && { to: peer }) }));
 
 /** The scan, then a second look at whoever stood out. */
 class PairScan {
@@ -53,7 +60,7 @@ class PairScan {
     const tools = { world, meter, rails: this.#rails };
     const results = await retestSuspects(tools, suspects, scan?.matrix);
     if (!scan) return;
-    listener.diagnosed?.(diagnosisOf({ scan, suspects, results, gaps: session.gaps }));
+    listener.diagnosed?.(diagnosisOf({ scan, suspects, results, gaps: gapsOf(session) }));
   }
 
   #scanResult(pace: readonly Pace[]): ScanResult {

@@ -1,5 +1,5 @@
-import { cpus } from 'node:os';
 import type { ServingEngine } from '../../engine/engine.js';
+import { isCrowded } from '../../engine/spinning.js';
 import { oneToEach } from '../../plan/patterns/one-to-each.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Strategy } from '../../plan/strategies.js';
@@ -7,7 +7,8 @@ import type { Traffic } from '../../plan/traffic.js';
 import { transfersOf } from '../../plan/transfers.js';
 import type { Breakdown, Row } from '../../results/schema.js';
 import type { Checked } from '../../runner/verify.js';
-import { pacingFor, type Session } from '../../session/session.js';
+import { pacingFor } from '../../session/pacing.js';
+import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
 import type { Producers } from '../producers.js';
 import { peersOf } from '../turns.js';
@@ -95,13 +96,11 @@ function planOf({ session, settings, strategy, bytes, requests }: ProxyGroup): P
 }
 
 function askingOf({ session, producers, producerCount, strategy, traffic }: ProxyGroup): Asking {
-  const { members } = session.world;
-  const here = members.filter((member) => member.bootId === members[0]!.bootId).length;
   return {
     producers,
     count: producerCount,
     transfers: transfersOf(traffic, 0, strategy, session.fabric.channels.length),
-    crowded: producers.kind === 'cpu' && here + producerCount > cpus().length,
+    crowded: producers.kind === 'cpu' && isCrowded(session.world, producerCount),
   };
 }
 

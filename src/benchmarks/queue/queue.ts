@@ -1,4 +1,4 @@
-import { cpus } from 'node:os';
+import { exceedsCores, spinsFor } from '../../engine/spinning.js';
 import { elementBytes, mostCapacity, runQueue } from '../../gpu/queue.js';
 import { noFigures } from '../../measure/figures.js';
 import type { NativeQueueJob, NativeQueueResult } from '../../native/tasks.js';
@@ -6,7 +6,6 @@ import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
-import { elementFaultFromEnvironment } from '../../session/sabotage.js';
 import { option } from '../../settings/option.js';
 import {
   blockOption,
@@ -17,7 +16,6 @@ import {
   refuseMissingGpu,
   type Shape,
   shapesOf,
-  spinsFor,
 } from '../producers.js';
 
 const options = {
@@ -92,7 +90,6 @@ class QueueRows {
 
   constructor(procedure: Procedure<typeof options>, producers: Producers) {
     const { settings } = procedure;
-    const fault = elementFaultFromEnvironment();
     this.#procedure = procedure;
     this.#producers = producers;
     this.#base = {
@@ -108,8 +105,7 @@ class QueueRows {
       rounds: 1,
       released: false,
       timeoutMs: settings.timeoutMs,
-      spinsBeforeYield: 400,
-      ...(fault && { fault }),
+      spinsBeforeYield: spinsFor(false),
     };
   }
 
@@ -220,7 +216,7 @@ class QueueRows {
   }
 
   #spins({ grid }: Shape): number {
-    return this.#producers.kind === 'gpu' ? 400 : spinsFor(grid + 1, cpus().length);
+    return spinsFor(this.#producers.kind === 'cpu' && exceedsCores(grid + 1));
   }
 
   #measure(job: NativeQueueJob): Promise<NativeQueueResult> {

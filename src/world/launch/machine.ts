@@ -36,7 +36,7 @@ export function placeHere(machine: Machine, options: PlaceHere): Placement[] | u
 function addressOf(number: number, gpus: readonly string[]): string {
   const address = gpus[number];
   if (address !== undefined) return address;
-  throw new WeftError('BAD_USAGE', `--gpu: there is no GPU ${number}`, {
+  throw new WeftError('BAD_USAGE', `\`gpus\`: there is no GPU ${number}`, {
     hint: `GPUs here are 0 to ${gpus.length - 1}; \`weft info\` shows them.`,
   });
 }

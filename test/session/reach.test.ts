@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { WeftError } from '../../src/errors.js';
-import { describeGaps, isGap } from '../../src/session/reachability.js';
+import { isGap } from '../../src/session/probe.js';
+import { describeGaps } from '../../src/session/reach.js';
 
 const hosts = ['h0', 'h1', 'h2', 'h3'];
 const gap = (from: number, to: number) => ({ from, to });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { constants } from 'node:os';
-import { isWeftError, WeftError } from '../errors.js';
+import { isWeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
 import { isNativeFault } from '../native/addon.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
@@ -13,33 +13,13 @@ export interface Gap {
   readonly to: number;
 }
 
-const longestMs = 10_000;
-/** In a large world the set-up of so many connections takes its time. */
-const longerByRankMs = 20;
 const probeImmediate = 0;
 const probeBytes = 64;
 
 /**
- * Before anything is measured: every rank writes a few bytes to every other on every channel. Whatever has not come
- * by the deadline is told by rail and hosts, and ends the job.
+ * Every rank writes a few bytes to every other on every channel: what has not come by the deadline, the same on every
+ * rank. After a gap the fabric is only good for closing.
  */
-export async function requireReach(world: World, fabric: Fabric, timeoutMs: number): Promise<void> {
-  const deadlineMs = Math.min(timeoutMs / 2, longestMs + longerByRankMs * world.size);
-  const gaps = await findGaps(world, fabric, deadlineMs);
-  if (gaps.length > 0) await refuseGaps(world, fabric, gaps);
-}
-
-/** Rank 0 speaks: when it gives up, the others are told and end in the barrier. */
-export async function refuseGaps(
-  world: World,
-  fabric: Fabric,
-  gaps: readonly Gap[],
-): Promise<never> {
-  if (world.rank !== 0) await world.barrier('rails are mended');
-  throw unreachable(world, fabric, gaps);
-}
-
-/** What does not come through by the deadline, the same on every rank. After a gap the fabric is only good for closing. */
 export async function findGaps(world: World, fabric: Fabric, deadlineMs: number): Promise<Gap[]> {
   world.note('checking that every rail reaches every rank');
   const source = fabric.allocate(probeBytes);
@@ -99,31 +79,3 @@ export function isGap(probe: PromiseSettledResult<unknown>): boolean {
 /** The next rank first, so that not all begin with the same one. */
 const othersOf = ({ rank, size }: World): number[] =>
   Array.from({ length: size - 1 }, (_, i) => (rank + 1 + i) % size);
-
-function unreachable({ hosts }: World, fabric: Fabric, gaps: readonly Gap[]): WeftError {
-  const rails = [...new Set(gaps.map((gap) => gap.rail))].sort((a, b) => a - b);
-  const sentences = rails.map((rail) => {
-    const pairs = gaps.filter((gap) => gap.rail === rail);
-    return `rail ${rail} (${fabric.channels[rail]?.nic}): ${describeGaps(pairs, hosts)}`;
-  });
-  return new WeftError('UNREACHABLE', sentences.join('; '), {
-    hint: 'Look at the link, the switch and the firewall between them, or leave that rail out with --nics.',
-  });
-}
-
-const mostPairs = 4;
-
-/** One host that is in every gap is the one to look at; else some of the pairs. */
-export function describeGaps(gaps: readonly Omit<Gap, 'rail'>[], hosts: readonly string[]): string {
-  const pairs = gaps.map(({ from, to }) => [hosts[from]!, hosts[to]!] as const);
-  const culprit = [...new Set(pairs.flat())].find(
-    (host) => pairs.length > 2 && pairs.every((pair) => pair.includes(host)),
-  );
-  if (culprit !== undefined) {
-    const others = new Set(pairs.flat().filter((host) => host !== culprit));
-    return `${culprit} and ${[...others].sort().join(', ')} do not reach each other`;
-  }
-  const words = [...new Set(pairs.map(([from, to]) => `${from} does not reach ${to}`))];
-  const more = words.length > mostPairs ? ` and ${words.length - mostPairs} more` : '';
-  return `${words.slice(0, mostPairs).join(', ')}${more}`;
-}

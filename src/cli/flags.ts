@@ -1,0 +1,29 @@
+import { benchmarks } from '../benchmarks/index.js';
+import { optionsOf } from '../runner/benchmark.js';
+import { flagOf, type OptionTable } from '../settings/option.js';
+import { showOptions } from './show-options.js';
+
+const labFlags = {
+  hosts: '--hosts',
+  mtu: '--mtu',
+  bitsPerSecond: '--rate',
+  delayMs: '--delay',
+  lossPercent: '--loss',
+  congestion: '--congestion',
+  down: '--down',
+  name: '--name',
+};
+
+const flagsIn = (table: OptionTable): [string, string][] =>
+  Object.entries(table).map(([key, option]) => [key, flagOf(option)]);
+
+/** The flags of all settings, by the keys that messages of the library name. */
+const flags: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(labFlags),
+  ...flagsIn(showOptions),
+  ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
+]);
+
+/** A message of the library as someone at a command line should read it: `nics` becomes --nics. */
+export const withFlags = (text: string, known = flags): string =>
+  text.replace(/`(\w+)`/g, (quoted, key: string) => known.get(key) ?? quoted);

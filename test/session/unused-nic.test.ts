@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import {
+  describeUnused,
+  distinct,
+  isNetworkFault,
+  type UnusedNic,
+} from '../../src/session/unused-nic.js';
+
+const deaf: UnusedNic = {
+  nic: 'nic0',
+  host: 'h1',
+  reason: 'does-not-reach',
+  text: 'does not reach h2',
+  peer: 'h2',
+};
+const closed: UnusedNic = {
+  nic: 'efa1',
+  host: 'h1',
+  reason: 'does-not-open',
+  text: 'does not open: no such device',
+};
+
+test('an unused NIC is named with its host and the reason', () => {
+  expect(describeUnused(closed)).toBe('efa1 on h1: does not open: no such device');
+});
+
+test('what two ranks tell is told once', () => {
+  expect(distinct([deaf, closed, { ...deaf }])).toEqual([deaf, closed]);
+});
+
+test('only a link or a way that does not carry is the network’s fault', () => {
+  expect([deaf, closed].map(isNetworkFault)).toEqual([true, false]);
+});
