@@ -20,11 +20,11 @@ import {
   type Settings,
 } from '../settings/table.js';
 import { explainJob } from './explain.js';
-import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
 import { launchBy } from './launch-by.js';
 import { measureAndPrint } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
+import { exitCode } from './output/failure.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** The command of one benchmark. */

@@ -21,13 +21,13 @@ import { choice, onOff, option, percent, text, type ValuesOf } from '../settings
 import { fabricOptions } from '../settings/table.js';
 import type { World } from '../world/index.js';
 import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
-import { exitCode } from './failure.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
-import { Progress } from './progress.js';
+import { exitCode } from './output/failure.js';
+import { Progress } from './output/progress.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { writeWhole } from './output/write-whole.js';
 import { defaultRanks, rankOptions } from './show-options.js';
-import { stdoutTerminal } from './terminal.js';
-import { writeWhole } from './write-whole.js';
 
 const checkOptions = {
   ...rankOptions,

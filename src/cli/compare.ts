@@ -17,9 +17,9 @@ import {
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
 import { percent } from '../settings/option.js';
-import { exitCode } from './failure.js';
 import { argument } from './options.js';
-import { stdoutTerminal } from './terminal.js';
+import { exitCode } from './output/failure.js';
+import { stdoutTerminal } from './output/terminal.js';
 
 interface CompareOptions {
   readonly tolerance: number;

@@ -5,7 +5,7 @@ import { columnsOf } from '../runner/columns.js';
 import { type Job, turnsOf } from '../runner/job.js';
 import { sizesOf } from '../runner/sizes.js';
 import { preferredPacing } from '../session/pacing.js';
-import { stdoutTerminal } from './terminal.js';
+import { stdoutTerminal } from './output/terminal.js';
 
 /** The plans of the largest size, one drawing per strategy. */
 export function explainJob(job: Job, world: number): string {

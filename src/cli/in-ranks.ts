@@ -11,8 +11,8 @@ import {
 } from '../world/index.js';
 import { pinUnderLauncher } from '../world/launch/pinning.js';
 import { reportExit } from '../world/launch/rank-process.js';
-import { describeFailure, exitCode, exitCodeOf } from './failure.js';
 import { withLivePage } from './live-page.js';
+import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
 
 export interface RankJob {

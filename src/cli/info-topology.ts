@@ -5,7 +5,7 @@ import type { Gpu, GpuFacts, Topology } from '../topology/model.js';
 import { assignNics, railNics, usableNics } from '../topology/nearest.js';
 import { nicTable } from '../topology/nic-table.js';
 import { pciAddress } from '../topology/pci-address.js';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from './output/terminal.js';
 
 /** A machine as `info` shows it: its tree, and what the GPUs' driver says where it was asked. */
 export interface MachineMap {

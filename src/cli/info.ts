@@ -6,7 +6,7 @@ import { formatBytesRounded, plural } from '../measure/units.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
 import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
-import { stdoutTerminal } from './terminal.js';
+import { stdoutTerminal } from './output/terminal.js';
 
 interface InfoOptions {
   readonly format: 'table' | 'json';

@@ -16,10 +16,10 @@ import {
   removeLab,
   startInLab,
 } from '../lab/index.js';
-import { exitCode } from './failure.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
+import { exitCode } from './output/failure.js';
 
 interface Named {
   readonly name?: string;

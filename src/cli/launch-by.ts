@@ -1,6 +1,6 @@
 import { isPlanned } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
-import { exitCode } from './failure.js';
+import { exitCode } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
 
 /** Starts the ranks of this machine in a benchmark's own way; undefined where it has none. */

@@ -5,11 +5,11 @@ import type { Outcome } from '../results/schema.js';
 import type { Job } from '../runner/job.js';
 import { type Recorded, recordRun } from '../runner/record-run.js';
 import type { World } from '../world/index.js';
-import { describeFailure, exitCode, exitCodeOf } from './failure.js';
-import { Progress } from './progress.js';
+import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { Progress } from './output/progress.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { timestamp } from './output/timestamp.js';
 import type { ShowOptions } from './show-options.js';
-import { stdoutTerminal } from './terminal.js';
-import { timestamp } from './timestamp.js';
 
 /** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */
 export async function measureAndPrint(job: Job, world: World, show: ShowOptions): Promise<number> {

@@ -4,8 +4,8 @@ import type { Chart } from '../report/chart.js';
 import { chartsOf } from '../report/charts.js';
 import type { ThemeName } from '../report/hydrate.js';
 import { mergeRepeats } from '../results/repeats.js';
+import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
-import { writeWhole } from './write-whole.js';
 
 interface PlotOptions {
   readonly out?: string;

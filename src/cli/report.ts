@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
-import { writeWhole } from './write-whole.js';
 
 /** `weft report RUN… -o FILE.html`: one page that needs no network. */
 export function addReportCommand(program: Command): void {

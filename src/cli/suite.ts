@@ -9,11 +9,11 @@ import type { World } from '../world/index.js';
 import { onOneHost } from '../world/same-host.js';
 import { preflight } from './bench.js';
 import { explainJob } from './explain.js';
-import { exitCode } from './failure.js';
 import { findBenchmark } from './find-benchmark.js';
 import { inRanks } from './in-ranks.js';
 import { measureAndPrint } from './measure-and-print.js';
 import { addOptions, readOptions } from './options.js';
+import { exitCode } from './output/failure.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** `weft suite [FILE]`: several benchmarks in one job, one table and one run file each. */

@@ -11,9 +11,9 @@ const commands: readonly (readonly [names: readonly string[], command: string])[
 
 /** The command that installs libfabric on the distribution that this os-release describes. */
 export function libfabricCommand(osRelease: string): string | undefined {
-  const valueOf = (key: string) =>
+  const fieldOf = (key: string) =>
     new RegExp(`^${key}=["']?([^"'\\n]*)`, 'm').exec(osRelease)?.[1] ?? '';
-  const names = [valueOf('ID'), ...valueOf('ID_LIKE').split(' ')];
+  const names = [fieldOf('ID'), ...fieldOf('ID_LIKE').split(' ')];
   for (const name of names) {
     const known = commands.find(([family]) => family.some((each) => each === name.split('-')[0]));
     if (known !== undefined) return known[1];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeFailure } from '../../src/cli/failure.js';
-import { withFlags } from '../../src/cli/flags.js';
+import { describeFailure } from '../../src/cli/output/failure.js';
+import { withFlags } from '../../src/cli/output/flags.js';
 import { WeftError } from '../../src/errors.js';
 
 test('a setting in backticks becomes its flag', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { progressLine, type Standing } from '../../src/cli/progress-line.js';
+import { progressLine, type Standing } from '../../src/cli/output/progress-line.js';
 
 const standing: Standing = {
   title: 'write',

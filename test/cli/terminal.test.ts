@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { terminalOf } from '../../src/cli/terminal.js';
+import { terminalOf } from '../../src/cli/output/terminal.js';
 import { Desk } from '../benchmarks/weft.js';
 
 const escapeCharacter = String.fromCharCode(27);

@@ -1,7 +1,7 @@
-import { benchmarks } from '../benchmarks/index.js';
-import { optionsOf } from '../runner/benchmark.js';
-import { flagOf, type OptionTable } from '../settings/option.js';
-import { showOptions } from './show-options.js';
+import { benchmarks } from '../../benchmarks/index.js';
+import { optionsOf } from '../../runner/benchmark.js';
+import { flagOf, type OptionTable } from '../../settings/option.js';
+import { showOptions } from '../show-options.js';
 
 const labFlags = {
   hosts: '--hosts',

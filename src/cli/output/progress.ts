@@ -1,6 +1,6 @@
-import { gbpsText } from '../results/row-figures.js';
-import type { Row } from '../results/schema.js';
-import type { Listener } from '../runner/runner.js';
+import { gbpsText } from '../../results/row-figures.js';
+import type { Row } from '../../results/schema.js';
+import type { Listener } from '../../runner/runner.js';
 import { progressLine, type Standing } from './progress-line.js';
 import { terminalOf } from './terminal.js';
 

@@ -1,5 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { WeftError } from '../errors.js';
+import { WeftError } from '../../errors.js';
 
 /** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
 export function writeWhole(path: string, text: string, option: '-o' | '--metrics'): void {

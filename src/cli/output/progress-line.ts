@@ -1,6 +1,6 @@
-import { formatBytes } from '../measure/units.js';
-import { sparkline } from '../results/formats/bars.js';
-import { painter } from '../results/formats/text.js';
+import { formatBytes } from '../../measure/units.js';
+import { sparkline } from '../../results/formats/bars.js';
+import { painter } from '../../results/formats/text.js';
 import type { Terminal } from './terminal.js';
 
 /** Where a run stands when a row begins. */

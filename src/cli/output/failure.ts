@@ -1,5 +1,5 @@
-import { isWeftError, WeftError } from '../errors.js';
-import { wrap } from '../results/formats/text.js';
+import { isWeftError, WeftError } from '../../errors.js';
+import { wrap } from '../../results/formats/text.js';
 import { withFlags } from './flags.js';
 import { terminalOf } from './terminal.js';
 
