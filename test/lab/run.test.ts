@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Desk } from '../benchmarks/weft.js';
 import { marked, newMark } from '../ranks/processes.js';
@@ -5,6 +7,7 @@ import { labName, leftOf, spacesOf, until, whyNoLab } from './laboratory.js';
 
 const reason = whyNoLab();
 const once = labName('once');
+const neighbour = resolve(import.meta.dirname, '../../examples/neighbour.mjs');
 
 describe.runIf(reason === undefined)('a run of its own', () => {
   const oneShot = `lab run --name ${once} --hosts 2 --nics 2 --rate 100mbit --`;
@@ -26,6 +29,16 @@ describe.runIf(reason === undefined)('a run of its own', () => {
       expect(row.labels.burst ?? false).toBe(row.bytes === 256 * 1024);
     }
     expect(leftOf(once)).toEqual([]);
+  });
+
+  test('runs a benchmark of the user’s own', async () => {
+    using desk = new Desk();
+    copyFileSync(neighbour, join(desk.folder, 'neighbour.mjs'));
+    const line = `${oneShot} run ./neighbour.mjs -b 64K -e 64K -n 2 --columns SinglePin --quiet`;
+    expect(await desk.weft(line)).toMatchObject({ exitCode: 0, stderr: '' });
+    const [{ run } = { run: undefined }] = desk.runs();
+    expect(run).toMatchObject({ benchmark: 'neighbour', world: { hosts: ['h0', 'h1'] } });
+    expect(run?.rows).toMatchObject([{ outcome: 'passed', checked: { wrong: 0 } }]);
   });
 
   test('shm is refused between hosts', async () => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchanged, expectedExchange, marked, missing, newMark, program } from './processes.js';
 import { SlurmCluster, slurmCommands } from './slurm-cluster.js';
@@ -26,6 +29,38 @@ describe('srun', () => {
       localSize: 2,
       netns: 2,
       authenticated: false,
+    });
+  });
+
+  test('runs a benchmark of the user’s own', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const root = resolve(import.meta.dirname, '../..');
+    const out = join(mkdtempSync(join(tmpdir(), 'weft-srun-')), 'run.jsonl');
+    const weft = [
+      process.execPath,
+      join(root, 'bin/weft'),
+      'run',
+      join(root, 'examples/neighbour.mjs'),
+    ];
+    const small = [
+      '-b',
+      '64K',
+      '-e',
+      '64K',
+      '-n',
+      '2',
+      '--columns',
+      'SinglePin',
+      '--line-rate',
+      '1000',
+    ];
+    const all = ['-N2', '-n2', ...weft, ...small, '--format', 'json', '--out', out];
+    const { stdout, stderr } = await cluster.start('srun', all).finished;
+    rmSync(dirname(out), { recursive: true });
+    expect(JSON.parse(stdout), stderr).toMatchObject({
+      benchmark: 'neighbour',
+      outcome: 'passed',
+      world: { launcher: 'srun', hosts: ['node1', 'node2'] },
     });
   });
 
