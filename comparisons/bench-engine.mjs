@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { loadLibrary } from '../dist/fabric/library.js';
 import { providerName } from '../dist/fabric/providers.js';
-import { preferredPacing } from '../dist/session/session.js';
+import { preferredPacing } from '../dist/session/pacing.js';
 import { buildProgram } from './build.mjs';
 import { heading, inTurns, report } from './turns.mjs';
 
