@@ -6,7 +6,7 @@ import { findOffers } from '../fabric/providers.js';
 import {
   type Benchmark,
   commonKeysOf,
-  isPlanned,
+  everyoneSpeaks,
   optionsOf,
   usesFabric,
 } from '../runner/benchmark.js';
@@ -82,14 +82,11 @@ async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
     pin: settings.pin,
     gpus: settings.gpus,
     timeoutMs: settings.timeoutMs,
-    everyoneSpeaks: speaksAll(benchmark),
+    everyoneSpeaks: everyoneSpeaks(benchmark),
     launch: (ranks) => launchBy(job, ranks, show),
     work: (world) => measureAndPrint(job, world, show),
   });
 }
-
-const speaksAll = (benchmark: Benchmark): boolean =>
-  !isPlanned(benchmark) && benchmark.fabric === 'own' && benchmark.everyoneSpeaks === true;
 
 /** Bad usage is found before any rank is started. */
 function readJob(benchmark: Benchmark, raw: unknown, show: ShowOptions): Job {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { formatRun } from '../results/formats/format-run.js';
 import { formatNcclJson } from '../results/formats/nccl-json.js';
 import type { Outcome } from '../results/schema.js';
+import { everyoneSpeaks } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
 import { type Recorded, recordRun } from '../runner/record-run.js';
 import type { World } from '../world/index.js';
@@ -28,8 +29,8 @@ export async function measureAndPrint(job: Job, world: World, show: ShowOptions)
       },
     });
     progress.end();
-    // The others' last lines come before the table.
-    await world.barrier('log');
+    // The others' last lines come before the table, unless they have ended.
+    if (recorded?.error === undefined && everyoneSpeaks(job.benchmark)) await world.barrier('log');
     return recorded ? print(recorded, show) : exitCode.ok;
   } finally {
     progress.end();

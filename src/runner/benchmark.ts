@@ -169,6 +169,10 @@ export const isPlanned = (benchmark: Benchmark): benchmark is PlanBenchmark => '
 export const usesFabric = (benchmark: Benchmark): boolean =>
   isPlanned(benchmark) || benchmark.fabric === true;
 
+/** Whether every rank keeps a log. */
+export const everyoneSpeaks = (benchmark: Benchmark): boolean =>
+  !isPlanned(benchmark) && benchmark.fabric === 'own' && benchmark.everyoneSpeaks === true;
+
 /** The common options that a benchmark takes. */
 export const commonKeysOf = ({ without = [], takes = [] }: Benchmark): CommonKey[] =>
   (Object.keys(commonOptions) as CommonKey[]).filter(
