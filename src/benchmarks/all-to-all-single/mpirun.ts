@@ -1,7 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { LauncherEnd, RankLauncher } from '../../runner/benchmark.js';
 import { randomToken } from '../../world/index.js';
 import { parseReports } from '../../world/launch/rank-process.js';
@@ -97,6 +97,8 @@ function launchAndWait(
       ...process.env,
       WEFT_TOKEN: process.env.WEFT_TOKEN ?? randomToken(),
       WEFT_REPORT_FILE: reports,
+      // Two Open MPI jobs that start at once race for the session folder they share, and one of them fails.
+      OMPI_MCA_orte_tmpdir_base: dirname(reports),
       // mpirun gives its ranks a terminal of its own making: what is not for a terminal gets no colour.
       ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
     },
