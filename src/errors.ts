@@ -28,7 +28,7 @@ export const errorCodes = [
 /** What a `WeftError` is about: one of a closed set, each with a row in docs/errors.md. */
 export type ErrorCode = (typeof errorCodes)[number];
 
-export interface WeftErrorOptions {
+interface WeftErrorOptions {
   /** What the reader can do about it. */
   hint?: string;
   cause?: unknown;

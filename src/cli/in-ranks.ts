@@ -15,7 +15,7 @@ import { withLivePage } from './live-page.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
 
-export interface RankJob {
+interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
     Partial<Pick<ShowOptions, 'live' | 'out'>>;
   /** How many ranks are started where no launcher has. Asked only there. */

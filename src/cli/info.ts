@@ -73,10 +73,7 @@ export function fileJson(file: string, map: MachineMap) {
   };
 }
 
-export function infoJson(
-  { libfabric, providers, nics, limits, missing }: Inspection,
-  map: MachineMap,
-) {
+function infoJson({ libfabric, providers, nics, limits, missing }: Inspection, map: MachineMap) {
   return {
     schema: 'weft.info/1',
     libfabric: libfabric ? { path: libfabric.path, version: libfabric.version } : null,

@@ -19,7 +19,7 @@ import type {
 import type { FabricEngine } from './fabric-engine.js';
 import { runPlan, servePlan } from './run-plan.js';
 
-export interface DeviceEngineOptions {
+interface DeviceEngineOptions {
   readonly gpu: Gpu;
   /** The same kind of answer on every rank. */
   readonly access: DeviceAccess;

@@ -32,7 +32,7 @@ export interface Channel {
   immediate(value: number, options?: OperationOptions): Promise<void>;
 }
 
-export interface ChannelParts {
+interface ChannelParts {
   readonly port: PromisePort;
   readonly rank: number;
   readonly peer: number;

@@ -8,7 +8,7 @@ export const hmemCapability = 1n << 47n;
 export type DevicePath = 'hmem' | 'dmabuf';
 
 /** What decides: recorded from library, provider and GPU. */
-export interface DeviceAttributes {
+interface DeviceAttributes {
   readonly provider: string;
   readonly library: { readonly major: number; readonly minor: number };
   /** Of what the provider offers when it is asked for GPU memory; undefined when it then offers nothing. */
@@ -18,7 +18,7 @@ export interface DeviceAttributes {
 }
 
 /** The ways worth trying, best first; with none, why GPU memory must be staged. */
-export type DevicePaths =
+type DevicePaths =
   | { readonly paths: readonly [DevicePath, ...DevicePath[]] }
   | { readonly paths: readonly []; readonly reason: string };
 

@@ -12,7 +12,7 @@ export function encodeUserImmediate(source: number, value: number): number {
   return (0x80000000 | (source << 16) | value) >>> 0;
 }
 
-export function checkImmediate(value: number): void {
+function checkImmediate(value: number): void {
   if (!Number.isInteger(value) || value < 0 || value > maxImmediate) {
     throw new TypeError(`an immediate is a whole number from 0 to ${maxImmediate}, not ${value}`);
   }

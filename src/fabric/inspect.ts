@@ -9,7 +9,7 @@ import { listNics, type Nic } from './nics.js';
 import { providerName } from './providers.js';
 
 /** A provider as `info` lists it. */
-export interface ProviderInfo {
+interface ProviderInfo {
   readonly name: string;
   readonly domains: readonly string[];
   /** Whether Weft can measure over it: reliable datagrams, RMA, and 32 bits of immediate data. */

@@ -26,7 +26,7 @@ export const offeredMrMode =
   mrBits.HMEM;
 
 /** How a provider wants memory registered, in words. */
-export interface MemoryMode {
+interface MemoryMode {
   /** Keys come from the provider; else the application chooses them. */
   readonly providerKeys: boolean;
   /** A remote place is named by its virtual address; else by its offset in the region. */

@@ -6,7 +6,7 @@ import type { NativeDeviceMemory } from '../native/memory.js';
 import { awaitingGpu, callingGpu } from './faults.js';
 
 /** Which bytes of the host buffer meet which of the GPU's; by default all, from the start of both. */
-export interface CopyRange {
+interface CopyRange {
   readonly offset?: number;
   readonly hostOffset?: number;
   readonly bytes?: number;

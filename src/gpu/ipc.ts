@@ -10,7 +10,7 @@ import { gpuAvailability, openGpu } from './gpu.js';
 import { runTask } from './queue.js';
 
 /** How another process finds memory of this one; plain data. */
-export type SharedDescription =
+type SharedDescription =
   | { readonly kind: 'host'; readonly path: string; readonly bytes: number }
   | { readonly kind: 'gpu'; readonly pci: string; readonly handle: string; readonly bytes: number };
 

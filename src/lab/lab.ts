@@ -50,7 +50,7 @@ export async function lowerLab(name: string): Promise<boolean> {
 }
 
 /** Every command of a lab begins with this: needs root, and what crashed before is removed. */
-export async function clearStale(): Promise<string[]> {
+async function clearStale(): Promise<string[]> {
   requireRoot();
   return sweep();
 }

@@ -26,7 +26,7 @@ export const defaultSpec: LabSpec = {
 };
 
 export const mostHosts = 64;
-export const mostNics = 16;
+const mostNics = 16;
 
 /** A bucket hands out its burst at wire speed after every idle moment: no more than the shaper needs. */
 export const burstBytes = (mtu: number): number => 2 * mtu + 2048;

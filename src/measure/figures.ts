@@ -8,7 +8,7 @@ export interface FigureBytes {
   readonly line: number;
 }
 
-export interface FigureInput {
+interface FigureInput {
   readonly bytes: FigureBytes;
   /** Mean over iterations and, where pairs take turns, over pairs. */
   readonly meanNanoseconds: number;
@@ -28,7 +28,7 @@ export interface Figures {
 }
 
 /** A row above this share of its bound is wrong: a wrong path or a wrong line rate. */
-export const tooGoodPercent = 102;
+const tooGoodPercent = 102;
 
 /** Send/recv: the size once, over the full round trip. */
 export const pingPongBytes = (bytes: number): FigureBytes => ({ figure: bytes, line: bytes });

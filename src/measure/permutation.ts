@@ -1,7 +1,7 @@
 import { seededRandom } from './seeded-random.js';
 
 /** One quantity in every block of both sides; undefined where a block does not have it. */
-export interface Sides {
+interface Sides {
   readonly a: readonly (number | undefined)[];
   readonly b: readonly (number | undefined)[];
 }

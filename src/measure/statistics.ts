@@ -4,9 +4,9 @@ import { mean, type Summary } from './summary.js';
 export { confidenceInterval95, type Summary, summarize } from './summary.js';
 
 /** Noise rule: spread of the middle half over the median. */
-export const noisySpread = 0.25;
+const noisySpread = 0.25;
 /** Noise rule: how far rare slow iterations may pull the mean, which the tables show, from the median. */
-export const noisyMeanShift = 0.1;
+const noisyMeanShift = 0.1;
 
 /** Standard deviation over mean; undefined for a single sample. */
 export function coefficientOfVariation(summary: Summary): number | undefined {

@@ -19,7 +19,7 @@ export interface NativeFault extends Error {
   readonly text: string;
 }
 
-export interface Addon {
+interface Addon {
   /** A shim of native/peers/, or NCCL's own library; CUDA's driver must then be open. */
   readonly Peer: new (
     path: string,

@@ -1,7 +1,7 @@
 import type { NativeSpan } from './memory.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './tasks.js';
 
-export interface NativeNic {
+interface NativeNic {
   readonly name?: string;
   readonly driver?: string;
   readonly bitsPerSecond?: number;

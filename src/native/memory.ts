@@ -1,4 +1,4 @@
-export interface NativeMismatch {
+interface NativeMismatch {
   readonly wrong: number;
   readonly offset: number;
   readonly expected: number;
@@ -51,14 +51,7 @@ export interface NativeDeviceMemory {
   close(): void;
 }
 
-export type GpuWork =
-  | 'set'
-  | 'fill'
-  | 'read'
-  | 'verify'
-  | 'copyToHost'
-  | 'copyToDevice'
-  | 'copyOnDevice';
+type GpuWork = 'set' | 'fill' | 'read' | 'verify' | 'copyToHost' | 'copyToDevice' | 'copyOnDevice';
 
 /** Memory that plans can move. */
 export type NativeSpan = NativeMemory | NativeDeviceMemory;

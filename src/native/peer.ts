@@ -1,7 +1,7 @@
 import type { NativeMemory } from './memory.js';
 
 /** What a library that Weft is compared with is told of the job; see native/peers/peer.h. */
-export interface NativePeerSetup {
+interface NativePeerSetup {
   readonly rank: number;
   readonly size: number;
   /** CUDA's number; only NCCL reads it. */

@@ -111,7 +111,7 @@ export interface NativeTransferBoard {
   finish(): void;
 }
 
-export interface NativeLaunch {
+interface NativeLaunch {
   readonly grid: readonly number[];
   readonly block: readonly number[];
   readonly sharedBytes: number;

@@ -37,14 +37,14 @@ import { type Delivery, type Plan, type PlanBuffer, type PostBuffer, planVersion
  *
  * `after` holds the step indices of all steps, one after the other.
  */
-export interface EncodedPlan {
+interface EncodedPlan {
   readonly header: Uint32Array<ArrayBuffer>;
   readonly steps: Float64Array<ArrayBuffer>;
   readonly after: Uint32Array<ArrayBuffer>;
 }
 
-export const headerFields = 16;
-export const stepFields = 12;
+const headerFields = 16;
+const stepFields = 12;
 
 const deliveries: readonly Delivery[] = ['complete', 'transmit'];
 const buffers: readonly PlanBuffer[] = ['source', 'target', 'sourceDevice', 'targetDevice'];

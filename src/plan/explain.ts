@@ -5,7 +5,7 @@ import type { Strategy } from './strategies.js';
 import type { Block, Traffic } from './traffic.js';
 import { type Pacing, pacingOf, placePieces } from './write-plan.js';
 
-export interface ExplainOptions extends Pacing {
+interface ExplainOptions extends Pacing {
   readonly traffic: Traffic;
   readonly strategy: Strategy;
   /** One per channel. */

@@ -31,7 +31,7 @@ export interface Traffic {
 }
 
 /** Blocks start on a cache line of their own. */
-export const blockAlignment = 64;
+const blockAlignment = 64;
 
 /** The distance between blocks of this size in a buffer: the size, rounded up to the alignment of blocks. */
 export function blockStride(bytes: number): number {

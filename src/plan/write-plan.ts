@@ -21,7 +21,7 @@ export const defaultChunkBytes = 2 ** 20;
 export const defaultWindow = 16;
 
 /** A piece of a block, with everything both sides derive about it. */
-export interface PlacedPiece extends Piece {
+interface PlacedPiece extends Piece {
   readonly channel: number;
   readonly slot: number;
 }

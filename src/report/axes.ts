@@ -80,7 +80,7 @@ export const places = (names: readonly string[], name = ''): object => ({
   axisTick: { show: false },
 });
 
-export interface Frame {
+interface Frame {
   /** Words for the page's tooltip: the kind, then the names of texts. */
   readonly tooltip: string;
   readonly trigger?: 'axis' | 'item';

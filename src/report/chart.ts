@@ -13,7 +13,7 @@ export interface Chart {
   readonly option: ChartOption;
 }
 
-export const chartKinds = [
+const chartKinds = [
   'bandwidth',
   'latency',
   'busbw',

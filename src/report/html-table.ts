@@ -7,7 +7,7 @@ export interface Cell {
   readonly span?: number;
 }
 
-export interface HtmlTable {
+interface HtmlTable {
   readonly caption: string;
   /** Rows of headings; the last one names the columns. */
   readonly heads: readonly (readonly Cell[])[];

@@ -8,7 +8,7 @@ import { formatBytesRounded, formatNanoseconds, significant } from '../measure/u
 /** Which of the two sets of colours. */
 export type ThemeName = 'light' | 'dark';
 
-export interface Theme {
+interface Theme {
   readonly paper: string;
   readonly text: string;
   readonly muted: string;
@@ -76,7 +76,7 @@ export const texts: Record<string, Text> = {
   number: significant,
 };
 
-export interface HydrateOptions {
+interface HydrateOptions {
   readonly theme: ThemeName;
   /** `@tooltip KIND NAME…` becomes what this returns for its words; without it there is no tooltip. */
   readonly tooltip?: (words: readonly string[]) => unknown;

@@ -4,7 +4,7 @@ import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
 import { bestFinding, fastestTime, pairsFinding, proxyFinding } from './findings.js';
 
 /** What a report shows of one kind of row and of no other: the report's half of results/row-kinds.ts. */
-export interface ReportKind {
+interface ReportKind {
   /** The result in a sentence; undefined where there is none. */
   readonly finding: (run: Run) => string | undefined;
   /** What belongs beside it; may be empty. */

@@ -4,7 +4,7 @@
  */
 import type { Row } from './schema.js';
 
-export interface ColumnTraits {
+interface ColumnTraits {
   readonly strategy?: 'single' | 'multi' | 'round-robin';
   /** The memory that was asked for; `labels.memory` says what was used. */
   readonly memory?: 'host' | 'pinned' | 'device';

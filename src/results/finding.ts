@@ -3,10 +3,10 @@ import { z } from 'zod';
 const count = z.int().nonnegative();
 
 /** Which way: what leaves the place named, what comes to it, or both. Of a pair: from → to only, or both ways. */
-export const directionSchema = z.enum(['out', 'in', 'both']);
+const directionSchema = z.enum(['out', 'in', 'both']);
 
 /** Who is meant. A host has its name, a NIC host and nic, a rank rank and host, a pair both ends. */
-export const whoSchema = z.object({
+const whoSchema = z.object({
   host: z.string().optional(),
   rank: count.optional(),
   /** The interface or device; with `cause: 'rail'` that of every host. */
@@ -18,7 +18,7 @@ export const whoSchema = z.object({
   direction: directionSchema,
 });
 
-export const findingSchema = z.object({
+const findingSchema = z.object({
   cause: z.enum(['host', 'nic', 'rail', 'pair', 'rank']),
   who: whoSchema,
   /** slow: bandwidth; late: latency; loss: packets sent again; stalls: the process itself stood still; down: nothing comes through. */
@@ -32,7 +32,7 @@ export const findingSchema = z.object({
 });
 
 /** How much of the time a rank's process did not run, as its own clock saw it. */
-export const paceSchema = z.object({
+const paceSchema = z.object({
   rank: count,
   wallMs: z.number(),
   /** Wake-ups that came late, summed. */
@@ -43,7 +43,7 @@ export const paceSchema = z.object({
 });
 
 /** One direction of a pair, measured again with every other pair idle. */
-export const retestSchema = z.object({
+const retestSchema = z.object({
   from: count,
   to: count,
   rail: count,

@@ -96,7 +96,7 @@ function refuseOtherSchema(json: unknown, name: string): void {
   );
 }
 
-export type RunLine = z.infer<typeof lineSchema>;
+type RunLine = z.infer<typeof lineSchema>;
 
 /** One line of a run file; undefined for kinds that came later, which are passed over as unknown keys are. */
 export function parseLine(line: string): RunLine | undefined {

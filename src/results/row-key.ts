@@ -2,7 +2,7 @@ import { groupBy } from '../measure/group.js';
 import type { Row } from './schema.js';
 
 /** What a row measured, whatever came out: rows of two runs, or repeats in one, belong together when it is equal. */
-export function rowKey({ kind, column, bytes, labels }: Row): string {
+function rowKey({ kind, column, bytes, labels }: Row): string {
   const { from, to, rail, grid, block, producer } = labels;
   return JSON.stringify([kind, column, bytes, from, to, rail, grid, block, producer]);
 }

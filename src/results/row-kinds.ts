@@ -8,7 +8,7 @@ import type { Row, Run } from './schema.js';
  * kind is one entry in the table below. Charts or a headline of its own are a second one, in report/report-kinds.ts,
  * since results may not import the report. What tells rows apart are their labels, whatever the kind: see row-key.ts.
  */
-export interface RowKind {
+interface RowKind {
   /** `grid`: sizes down, columns across. `matrix`: from rank down, to rank across. */
   readonly layout: 'grid' | 'matrix';
   /** What a column of a table shows of these rows. */

@@ -9,7 +9,7 @@ interface RowSubject {
   readonly labels?: Labels;
 }
 
-export interface SkippedRow extends RowSubject {
+interface SkippedRow extends RowSubject {
   /** Absent: the whole column is skipped. */
   readonly bytes?: number;
   readonly outcome?: Exclude<Outcome, 'passed'>;

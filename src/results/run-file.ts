@@ -13,7 +13,7 @@ import {
 
 export const resultsFolder = 'weft-results';
 
-export interface RunFileOptions {
+interface RunFileOptions {
   /** Default: a new file in `folder`, named after the run's id. */
   readonly path?: string | undefined;
   readonly folder?: string;
@@ -22,7 +22,7 @@ export interface RunFileOptions {
 }
 
 /** What the writer asks of the file system. */
-export interface Disk {
+interface Disk {
   write(fd: number, bytes: Uint8Array, offset: number): number;
   flush(fd: number): void;
   truncate(fd: number, length: number): void;

@@ -7,13 +7,13 @@ import { diagnosisSchema } from './finding.js';
  */
 export const runSchemaName = 'weft.run/1';
 
-export const outcomeSchema = z.enum(['passed', 'failed', 'skipped', 'aborted']);
+const outcomeSchema = z.enum(['passed', 'failed', 'skipped', 'aborted']);
 
 const count = z.int().nonnegative();
 const unknownable = z.number().nullable();
 
 /** In nanoseconds per iteration, whatever the batch. */
-export const summarySchema = z.object({
+const summarySchema = z.object({
   min: z.number(),
   mean: z.number(),
   p50: z.number(),
@@ -24,7 +24,7 @@ export const summarySchema = z.object({
   ci95: z.tuple([z.number(), z.number()]).readonly().nullable(),
 });
 
-export const labelsSchema = z.object({
+const labelsSchema = z.object({
   memory: z.enum(['host', 'pinned', 'staged', 'direct']).optional(),
   /** Why GPU memory went through pinned memory, where it did. */
   stagedBecause: z.string().optional(),
@@ -41,7 +41,7 @@ export const labelsSchema = z.object({
 });
 
 /** One pair of a row whose pairs take turns. */
-export const perPeerSchema = z.object({
+const perPeerSchema = z.object({
   from: count,
   to: count,
   gbps: unknownable,
@@ -49,14 +49,14 @@ export const perPeerSchema = z.object({
 });
 
 /** What one rank measured on its own clock. */
-export const perRankSchema = z.object({
+const perRankSchema = z.object({
   rank: count,
   host: z.string().optional(),
   nanoseconds: summarySchema.nullable(),
 });
 
 /** Where the time of one request went: medians, in nanoseconds. */
-export const breakdownSchema = z.object({
+const breakdownSchema = z.object({
   stages: z.array(z.object({ name: z.string(), p50: z.number(), p95: z.number() })),
   /** Requests that were looked at. */
   requests: count,
@@ -109,7 +109,7 @@ export const rowSchema = z.object({
   perRank: z.array(perRankSchema).optional(),
 });
 
-export const errorRecordSchema = z.object({
+const errorRecordSchema = z.object({
   code: z.string(),
   message: z.string(),
   hint: z.string().optional(),

@@ -12,7 +12,7 @@ import type { Listener } from './runner.js';
 
 /** A benchmark that takes no options but the common ones. */
 // biome-ignore lint/complexity/noBannedTypes: it has no keys, whatever a record of any keys would allow
-export type NoOptions = {};
+type NoOptions = {};
 
 /** What a benchmark knows when it is asked what to run. */
 export interface Situation<O extends OptionTable = OptionTable> {
@@ -73,7 +73,7 @@ interface BenchmarkBase<O extends OptionTable> {
 }
 
 const optIn = ['buffers'] as const satisfies readonly CommonKey[];
-export type OptIn = (typeof optIn)[number];
+type OptIn = (typeof optIn)[number];
 
 /** A benchmark made of plans: the runner verifies, calibrates and times them. */
 export interface PlanBenchmark<O extends OptionTable = OptionTable> extends BenchmarkBase<O> {

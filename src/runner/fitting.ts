@@ -21,7 +21,7 @@ export interface Cell {
 }
 
 /** What is to be measured and what does not fit, with the reason. The same on every rank. */
-export interface Fitting {
+interface Fitting {
   readonly cells: readonly Cell[];
   readonly misfits: readonly (Cell & { readonly reason: string })[];
 }

@@ -16,7 +16,7 @@ export interface TurnSamples {
   readonly byRank: readonly Float64Array[];
 }
 
-export interface RowParts {
+interface RowParts {
   readonly benchmark: PlanBenchmark;
   readonly column: Column;
   readonly bytes: number;
@@ -45,7 +45,7 @@ export const isBurst = (
 ): boolean => strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
 /** The samples that count: the initiator's, or the slowest rank's of each iteration. */
-export function countedSamples(benchmark: PlanBenchmark, { byRank }: TurnSamples): number[] {
+function countedSamples(benchmark: PlanBenchmark, { byRank }: TurnSamples): number[] {
   const counted = benchmark.clock === 'slowest' ? slowestPerIteration(byRank) : [...byRank[0]!];
   return counted.map(Math.round);
 }

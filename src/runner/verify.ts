@@ -9,7 +9,7 @@ export interface Checked {
   readonly first?: WrongByte;
 }
 
-export interface WrongByte {
+interface WrongByte {
   readonly rank: number;
   readonly peer: number;
   /** In the block from that peer. */
@@ -22,7 +22,7 @@ export interface WrongByte {
 const seedsPerCheck = 2 ** 17;
 
 /** As much of an engine as a check needs. */
-export type Checkable = Pick<Engine, 'rank' | 'target' | 'run'> & {
+type Checkable = Pick<Engine, 'rank' | 'target' | 'run'> & {
   readonly source: Pick<Engine['source'], 'fill'>;
 };
 

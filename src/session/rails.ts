@@ -10,7 +10,7 @@ export interface Rail {
 }
 
 /** What of this host could be a rail: interfaces that are up, no loopback, no bridge of containers. */
-export function railsOf(nics: readonly Nic[]): Rail[] {
+function railsOf(nics: readonly Nic[]): Rail[] {
   const interfaces = networkInterfaces();
   return nics
     .filter((nic) => nic.kind === 'ethernet' && nic.up && !nic.loopback && !nic.management)

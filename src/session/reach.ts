@@ -12,7 +12,7 @@ export interface ReachOptions {
   readonly gaps: GapPolicy;
 }
 
-export interface Reach {
+interface Reach {
   /** This rank's NICs of the rails that reach every rank. */
   readonly reaching: readonly string[];
   /** Of the other rails: one for each pair of hosts, and perhaps several times. */

@@ -1,4 +1,4 @@
-export type UnusedReason =
+type UnusedReason =
   | 'no-carrier' // an interface that is set up and has no link, where other hosts have one
   | 'port-down' // an RDMA device whose port is not active
   | 'not-offered' // libfabric has no endpoint for it

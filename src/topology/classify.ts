@@ -1,7 +1,7 @@
 import type { FoundDevice } from './found.js';
 
 /** What a device is to us. */
-export type Role = 'gpu' | 'nic' | 'other';
+type Role = 'gpu' | 'nic' | 'other';
 
 const vendor = {
   nvidia: 0x10de,

@@ -11,7 +11,7 @@ import type { Gpu, NumaNode, Topology, TreeNic, TreeNode } from './model.js';
 import { busOf, comparePci } from './pci-address.js';
 import { publishedEfaRate } from './published-rates.js';
 
-export interface FoundMachine {
+interface FoundMachine {
   readonly numaNodes: readonly NumaNode[];
   readonly roots: readonly Found[];
 }

@@ -7,7 +7,7 @@ import type { NumaNode, Topology } from './model.js';
 import { pciAddress } from './pci-address.js';
 
 /** A NIC as whoever lists them describes it; see `listNics` of the fabric room. */
-export interface NicFacts {
+interface NicFacts {
   readonly name: string;
   readonly kind: 'ethernet' | 'rdma';
   readonly up: boolean;
@@ -15,7 +15,7 @@ export interface NicFacts {
   readonly pci: string | undefined;
 }
 
-export interface SysfsOptions {
+interface SysfsOptions {
   /** What the system's NICs are called, and their rates. */
   readonly nics: readonly NicFacts[];
   /** PCI addresses of GPUs that CUDA shows; a container may hide them from the bus. */

@@ -5,7 +5,7 @@ import type { Environment } from './identity.js';
 export type Interfaces = Readonly<Record<string, NetworkInterfaceInfo[] | undefined>>;
 
 /** Which interface to use, and which setting said so, as messages name it. */
-export interface InterfaceChoice {
+interface InterfaceChoice {
   readonly wanted: string;
   readonly from: '`iface`' | 'GLOO_SOCKET_IFNAME' | 'NCCL_SOCKET_IFNAME';
 }

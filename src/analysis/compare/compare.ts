@@ -50,7 +50,7 @@ export interface Comparison {
 export type Method = 'in turns' | 'apart' | 'single';
 
 /** What the same thing may differ by at another time, or on another connection, as seen on a shared machine. */
-export const driftOf: Readonly<Record<Method, number>> = { 'in turns': 0, apart: 0.5, single: 9 };
+const driftOf: Readonly<Record<Method, number>> = { 'in turns': 0, apart: 0.5, single: 9 };
 export const fewestBlocks = 5;
 export const defaultTolerance = 0.05;
 

@@ -9,7 +9,7 @@ export interface Measured {
   readonly b: readonly (Row | undefined)[];
 }
 
-export interface Judged {
+interface Judged {
   readonly change: Change;
   readonly nanosecondsA: number;
   readonly nanosecondsB: number;

@@ -7,7 +7,7 @@ import { concludeAll } from './loss.js';
 import type { ScanResult, Suspect, Symptom } from './suspects.js';
 import { nextStep } from './words.js';
 
-export interface Examined {
+interface Examined {
   readonly scan: ScanResult;
   readonly suspects: readonly Suspect[];
   /** Of the first suspects, in their order. */
@@ -54,7 +54,7 @@ const symptomOf: Record<Symptom['metric'], Finding['symptom']> = {
 };
 
 /** What a suspect is called before its retest: by the symptom that is plainest. */
-export function suspicionOf(suspect: Suspect, places: Places): Finding {
+function suspicionOf(suspect: Suspect, places: Places): Finding {
   const symptom = suspect.symptoms.reduce((a, b) => (b.sigmas > a.sigmas ? b : a));
   const { metric, effect, sigmas, consistency } = symptom;
   const subject = { ...whoOf(suspect, symptom, places), symptom: symptomOf[metric] };

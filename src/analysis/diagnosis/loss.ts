@@ -4,7 +4,7 @@ import { conclude, type RetestResult } from './conclude.js';
 import type { Suspect } from './suspects.js';
 
 /** What all retests together say, and who of the suspects was healthy alone. */
-export interface Conclusions {
+interface Conclusions {
   readonly findings: readonly Finding[];
   readonly dismissed: readonly Suspect[];
 }

@@ -3,7 +3,7 @@ import type { Row } from '../../results/schema.js';
 import { spreadOf } from './noise.js';
 
 /** One rank of a row that is slower than the others. */
-export interface Outlier {
+interface Outlier {
   readonly rank: number;
   /** Of the others' speed. */
   readonly ratio: number;
@@ -19,7 +19,7 @@ const leastSigmas = 6;
  * for nothing, and the rest must agree among themselves. A row whose pairs take turns or whose ranks wait for each
  * other is no matrix: it says who, not why.
  */
-export function outliersOf({ perPeer = [], perRank = [] }: Row): Outlier[] {
+function outliersOf({ perPeer = [], perRank = [] }: Row): Outlier[] {
   const times = [
     ...perPeer.map(({ to, nanoseconds }) => ({ rank: to, ns: nanoseconds?.p50 })),
     ...(perPeer.length > 0 ? [] : perRank).map(({ rank, nanoseconds }) => ({

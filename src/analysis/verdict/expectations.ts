@@ -35,7 +35,7 @@ export const metrics = {
 
 /** The figures that limits can be set on. */
 export type MetricName = keyof typeof metrics;
-export const metricNames = Object.keys(metrics) as MetricName[];
+const metricNames = Object.keys(metrics) as MetricName[];
 
 /** What a row must reach to pass, and below which it fails; between the two it is degraded. */
 export interface Limits {

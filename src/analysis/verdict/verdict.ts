@@ -1,6 +1,6 @@
 import type { Run } from '../../results/schema.js';
 
-export const grades = ['pass', 'degraded', 'fail'] as const;
+const grades = ['pass', 'degraded', 'fail'] as const;
 /** How a result stands: as expected, below that, or failed. */
 export type Grade = (typeof grades)[number];
 
@@ -31,7 +31,7 @@ export interface Verdict {
   readonly notes: readonly string[];
 }
 
-export const worstGrade = (items: readonly Pick<Item, 'grade'>[]): Grade =>
+const worstGrade = (items: readonly Pick<Item, 'grade'>[]): Grade =>
   grades[Math.max(0, ...items.map((item) => grades.indexOf(item.grade)))]!;
 
 export function verdictOf(

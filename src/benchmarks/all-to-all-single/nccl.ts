@@ -6,8 +6,7 @@ import { type Backend, type BackendJob, together, Unavailable } from './backend.
 import { openPeer } from './peer-backend.js';
 
 /** WEFT_NCCL alone if set, else the system's. */
-export const ncclPath = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.WEFT_NCCL || 'libnccl.so.2';
+const ncclPath = (env: NodeJS.ProcessEnv = process.env): string => env.WEFT_NCCL || 'libnccl.so.2';
 
 const howToInstall =
   'install libnccl2 from NVIDIA’s package repository, or set WEFT_NCCL to the path of a libnccl.so.2';

@@ -24,7 +24,7 @@ export interface Opened extends AsyncDisposable {
   readonly fabric: FabricBackend | undefined;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly world: World;
   readonly exchange: Exchange;
   readonly ids: readonly BackendId[];

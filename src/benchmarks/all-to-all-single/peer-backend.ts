@@ -5,7 +5,7 @@ import type { NativePeer } from '../../native/peer.js';
 import { type Backend, type BackendId, type BackendJob, together, Unavailable } from './backend.js';
 
 /** A library behind the interface of native/peers/peer.h. */
-export interface PeerLibrary {
+interface PeerLibrary {
   readonly id: BackendId;
   /** What the addon opens. */
   readonly path: string;

@@ -52,7 +52,7 @@ export const options = {
 };
 
 /** What the user asked `all-to-all-single` for. */
-export interface ExchangeRequest {
+interface ExchangeRequest {
   /** Bytes from every rank to every rank; of an imbalance the mean. */
   readonly msgBytes: number;
   readonly dtype: Dtype;

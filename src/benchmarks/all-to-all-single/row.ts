@@ -17,7 +17,7 @@ export interface RankPart {
   readonly verified: readonly Verified[];
 }
 
-export interface ExchangeRow {
+interface ExchangeRow {
   readonly id: BackendId;
   readonly exchange: Exchange;
   readonly hosts: readonly string[];
@@ -32,7 +32,7 @@ export interface ExchangeRow {
 }
 
 /** Bytes per peer: of an imbalance the mean of the busiest rank, rounded. */
-export const bytesPerPeer = (exchange: Exchange): number =>
+const bytesPerPeer = (exchange: Exchange): number =>
   Math.round(exchange.busiestBytes(true) / exchange.world);
 
 /** The best time the links allow; undefined where a rate is not known. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Unavailable } from './backend.js';
 
-export type ShimName = 'gloo' | 'openmpi' | 'mpich';
+type ShimName = 'gloo' | 'openmpi' | 'mpich';
 
 /** Where set-up builds the shims of native/peers/; WEFT_PEERS names another folder. */
 const shimFolder = (): string =>

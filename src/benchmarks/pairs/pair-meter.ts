@@ -34,7 +34,7 @@ export interface PairSamples extends Pick<PairJob, 'metric' | 'rail'> {
   readonly resent: number | undefined;
 }
 
-export const latencyBytes = 8;
+const latencyBytes = 8;
 /** A direction of a round gets this share of `--budget-ms`; latency a fraction of that. */
 const bandwidthShare = 0.5;
 const latencyShare = 0.08;
@@ -211,7 +211,7 @@ export class PairMeter {
   }
 }
 
-export const strategyOf = (rail: number | undefined): Strategy =>
+const strategyOf = (rail: number | undefined): Strategy =>
   rail === undefined ? multi : onChannel(rail);
 
 const floorToPower = (bytes: number): number => 2 ** Math.floor(Math.log2(Math.max(1, bytes)));

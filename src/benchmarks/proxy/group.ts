@@ -18,7 +18,7 @@ import { type Timed, timeModes } from './turns.js';
 import { verifyMode } from './verify.js';
 
 /** One strategy at one size, in several modes. */
-export interface ProxyGroup {
+interface ProxyGroup {
   readonly session: Session;
   /** Where the data lies. */
   readonly engine: ServingEngine;

@@ -12,7 +12,7 @@ import type { Session } from '../../session/session.js';
 import type { Mode } from './modes.js';
 import type { Timed } from './turns.js';
 
-export interface ProxyRowParts {
+interface ProxyRowParts {
   readonly column: string;
   readonly strategy: Strategy;
   readonly mode: Mode;

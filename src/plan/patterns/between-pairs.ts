@@ -10,7 +10,7 @@ import {
 } from '../traffic.js';
 import { type Pacing, pacingOf } from '../write-plan.js';
 
-export interface PairsTraffic {
+interface PairsTraffic {
   readonly world: number;
   /** No rank in two of them; the first of each writes, or sends first. */
   readonly pairs: readonly RankPair[];
@@ -50,7 +50,7 @@ export function pairWrites(options: PairsTraffic): Traffic {
   };
 }
 
-export interface PairEchoTraffic extends PairsTraffic {
+interface PairEchoTraffic extends PairsTraffic {
   /** A message on each of these; an iteration ends when all have come back. */
   readonly channels: readonly number[];
 }
@@ -89,7 +89,7 @@ export function pairEchoTraffic(options: PairEchoTraffic): Traffic {
   };
 }
 
-export interface PairEchoOptions extends PairEchoTraffic, Pacing {
+interface PairEchoOptions extends PairEchoTraffic, Pacing {
   readonly rank: number;
 }
 

@@ -2,7 +2,7 @@ import { type AxisOf, framed, places, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 
-export interface Bar {
+interface Bar {
   readonly name: string;
   readonly color: number;
   /** One per place; null where it has none. */

@@ -33,7 +33,7 @@ function pointsOf(line: Line, { value, range }: Measure) {
   });
 }
 
-export interface SizeChart {
+interface SizeChart {
   readonly title: string;
   readonly caption: string;
   readonly sizeName: string;

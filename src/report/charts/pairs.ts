@@ -49,7 +49,7 @@ const isTrip = (row: Row): boolean => pairMetricOf(row) === 'latency' || row.gbp
 /** A round on each rail alone is no matrix: `railBars` shows it. */
 const isRate = (row: Row): boolean => !isTrip(row) && pairMetricOf(row) !== 'rail';
 
-export interface PairFigure {
+interface PairFigure {
   readonly title: string;
   readonly text: 'gbps' | 'ns';
   readonly wanted: (row: Row) => boolean;

@@ -4,7 +4,7 @@ import { hydrate, legendHeightPx, type ThemeName } from '../hydrate.js';
 import { legendOf } from './legend.js';
 import { tooltipOf } from './tooltip.js';
 
-export type Drawable = Pick<Chart, 'option' | 'heightPx'>;
+type Drawable = Pick<Chart, 'option' | 'heightPx'>;
 
 interface Parts {
   readonly legend?: { readonly data: readonly string[] };

@@ -3,7 +3,7 @@ import { type Figure, noValue } from '../row-figures.js';
 import { kindOf } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
 
-export interface GridLine {
+interface GridLine {
   /** Blocks × threads, where rows have that. */
   readonly shape: string | undefined;
   readonly size: string;

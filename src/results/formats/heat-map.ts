@@ -15,7 +15,7 @@ export interface Matrix {
   readonly cells: readonly (readonly (MatrixCell | undefined)[])[];
 }
 
-export interface MatrixCell {
+interface MatrixCell {
   readonly text: string;
   /** Against the better quarter of the matrix: 1 is good, less is worse, in either metric. */
   readonly ratio: number;
@@ -71,7 +71,7 @@ export function matricesOf(run: Run): Matrix[] {
   });
 }
 
-export interface HeatStyle {
+interface HeatStyle {
   readonly paint: Paint;
   readonly unicode: boolean;
   readonly width: number;

@@ -12,7 +12,7 @@ import {
   wrongIn,
 } from './nccl.js';
 
-export interface NcclJsonOptions extends NcclOptions {
+interface NcclJsonOptions extends NcclOptions {
   readonly args?: readonly string[];
 }
 

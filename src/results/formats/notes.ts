@@ -9,7 +9,7 @@ import { outlierNotes, unconfirmedNotes } from './findings.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
-export const burstMark = '*';
+const burstMark = '*';
 
 export function markOf(row: Row): string {
   if (row.labels.burst) return burstMark;

@@ -18,7 +18,7 @@ export class LastWords {
   }
 }
 
-export interface ForwardOptions {
+interface ForwardOptions {
   readonly to: Writable;
   /** Put before each line; undefined passes the bytes on as they are. */
   readonly prefix: string | undefined;

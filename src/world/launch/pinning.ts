@@ -2,7 +2,7 @@ import { allowedCores, pinToCores } from '../../native/process.js';
 import { shareCores } from '../../topology/place.js';
 import { type Machine, placeHere, readMachine } from './machine.js';
 
-export interface PinOptions {
+interface PinOptions {
   readonly pin: 'auto' | 'none';
   /** Ranks on this machine. */
   readonly localRanks: number;

@@ -4,7 +4,7 @@ import type { RankExit } from './outcome.js';
 import { forward, LastWords } from './output.js';
 import { parseReports, reportFd } from './rank-process.js';
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly rank: number;
   readonly command: string;
   readonly args: readonly string[];

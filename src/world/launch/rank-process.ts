@@ -41,7 +41,7 @@ function openReport(file: string): number | undefined {
 }
 
 /** What a rank tells its parent: why it failed, or that it is about to exit with this code and has said why. */
-export type RankReport = { readonly message: string } | { readonly exitCode: number };
+type RankReport = { readonly message: string } | { readonly exitCode: number };
 
 /** Tells the parent that this rank failed by itself. Synchronous: it is said before others can know. */
 export function reportFailure(error: unknown): void {

@@ -30,7 +30,7 @@ const verdict = z.union([
 ]);
 
 /** Why a handshake failed: `stranger` is anything that is not a Weft rendezvous. */
-export type RefusalReason = 'stranger' | 'version' | 'job' | 'token';
+type RefusalReason = 'stranger' | 'version' | 'job' | 'token';
 
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -42,7 +42,7 @@ export class Refusal extends Error {
   }
 }
 
-export const jobFingerprint = (jobId: string): string =>
+const jobFingerprint = (jobId: string): string =>
   createHash('sha256').update(`weft job ${jobId}`).digest('hex').slice(0, 16);
 
 type Side = 'rank' | 'rank 0';

@@ -16,7 +16,7 @@ import { reach } from './reach.js';
 import { seconds } from './roster.js';
 import { packValue, unpackValue } from './values.js';
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly hosts: readonly string[];
   readonly ports: readonly number[];
   readonly secret: Secret;

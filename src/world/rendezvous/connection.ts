@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { WeftError } from '../../errors.js';
 import { encodeFrames, FrameReader, memberLimits } from './frames.js';
 
-export interface ConnectionHandlers {
+interface ConnectionHandlers {
   /** May throw: the connection is then closed with that error. */
   message(message: unknown): void;
   /** Called once. `error` is undefined when the other side ended the connection in order. */

@@ -3,13 +3,13 @@
  * on in the next frame, the rest is the length), then that many bytes. Both a frame and a whole message
  * are limited, so that a stranger or a broken rank cannot make this process allocate at will.
  */
-export interface FrameLimits {
+interface FrameLimits {
   readonly frameBytes: number;
   readonly messageBytes: number;
 }
 
 /** Before a connection has proved that it knows the token. */
-export const strangerLimits: FrameLimits = { frameBytes: 4096, messageBytes: 4096 };
+const strangerLimits: FrameLimits = { frameBytes: 4096, messageBytes: 4096 };
 /** Between ranks of one job. */
 export const memberLimits: FrameLimits = { frameBytes: 1 << 18, messageBytes: 64 << 20 };
 

@@ -13,7 +13,7 @@ export interface Meeting {
   readonly listenFd: number | undefined;
 }
 
-export interface MeetingOptions {
+interface MeetingOptions {
   env: Environment;
   iface?: string;
   interfaces: Interfaces;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorCodes } from '../../errors.js';
 
 /** What a rank tells about itself when it joins. */
-export const memberSchema = z.object({
+const memberSchema = z.object({
   rank: z.number().int().min(0),
   host: z.string().min(1).max(255),
   /** Differs between two hosts and between two boots of one. */
@@ -19,11 +19,11 @@ const name = z.string().max(256);
 const op = z.string().max(320);
 const timeoutMs = z.number().min(0).max(86_400_000);
 
-export const collectiveKinds = ['allgather', 'barrier', 'gather', 'broadcast'] as const;
+const collectiveKinds = ['allgather', 'barrier', 'gather', 'broadcast'] as const;
 export type CollectiveKind = (typeof collectiveKinds)[number];
 
 /** Why a job ends early, as told to every rank. */
-export const failureSchema = z.object({
+const failureSchema = z.object({
   code: z.enum(errorCodes),
   message: z.string().max(8192),
   hint: z.string().max(2048).optional(),

@@ -11,7 +11,7 @@ import { type Failure, type Request, requestSchema } from './messages.js';
 import { Roster, type Seat, seconds } from './roster.js';
 import { Store } from './store.js';
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly size: number;
   readonly secret: Secret;
   readonly meeting: Meeting;
