@@ -63,9 +63,7 @@ function addDownCommand(lab: Command): void {
         throw new WeftError(
           'BUSY',
           `processes are still running in lab ${name}: ${running.join(', ')}`,
-          {
-            hint: 'Wait until they exit, or kill them with --force.',
-          },
+          { hint: 'Wait until they exit, or kill them with --force.' },
         );
       }
       say((await lowerLab(name)) ? `Removed lab ${name}.` : `There is no lab ${name}.`);

@@ -8,9 +8,7 @@ export function readRuns(paths: readonly string[]): Run[] {
   const seen = new Set<string>();
   const runs = paths.map((path) => {
     if (seen.has(resolve(path))) {
-      throw new WeftError('BAD_USAGE', `${path} is given twice`, {
-        hint: 'Pass each run once.',
-      });
+      throw new WeftError('BAD_USAGE', `${path} is given twice`, { hint: 'Pass each run once.' });
     }
     seen.add(resolve(path));
     const { run, damage } = readRun(path);

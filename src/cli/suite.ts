@@ -29,9 +29,7 @@ export function addSuiteCommand(program: Command): void {
       throw new WeftError(
         'BAD_USAGE',
         '--out and --nccl-json name one file, but a suite writes several',
-        {
-          hint: 'Leave them out: runs go to weft-results/.',
-        },
+        { hint: 'Leave them out: runs go to weft-results/.' },
       );
     }
     const ranks = show.ranks ?? defaultRanks;

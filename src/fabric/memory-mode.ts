@@ -53,9 +53,7 @@ export function memoryMode(mrMode: number): MemoryMode {
       throw new WeftError(
         'UNSUPPORTED',
         `the provider needs FI_MR_${bit}, which Weft does not do`,
-        {
-          hint: 'Choose another `provider`.',
-        },
+        { hint: 'Choose another `provider`.' },
       );
     }
   }
@@ -86,9 +84,7 @@ export function requestedKey(mode: MemoryMode, serial: number, keyBytes: number)
     throw new WeftError(
       'UNSUPPORTED',
       `the provider has only ${bits}-bit keys, and all were used`,
-      {
-        hint: 'Reopen the fabric.',
-      },
+      { hint: 'Reopen the fabric.' },
     );
   }
   return BigInt(serial);

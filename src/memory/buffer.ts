@@ -148,10 +148,7 @@ function memoryError(error: unknown, bytes: number): unknown {
     return new WeftError(
       'MEMORY_LIMIT',
       `${size} could not be registered with CUDA: ${error.text}`,
-      {
-        hint: 'Ask for less, or use host memory.',
-        cause: error,
-      },
+      { hint: 'Ask for less, or use host memory.', cause: error },
     );
   }
   return new WeftError('MEMORY_LIMIT', `${size} of memory could not be had: ${error.text}`, {

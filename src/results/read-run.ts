@@ -90,9 +90,7 @@ function refuseOtherSchema(json: unknown, name: string): void {
   throw new WeftError(
     'BAD_FILE',
     `${name}, line 1: its schema is ${schema}; this Weft reads ${runSchemaName}`,
-    {
-      hint: 'Read it with the Weft that wrote it, or name a run file.',
-    },
+    { hint: 'Read it with the Weft that wrote it, or name a run file.' },
   );
 }
 

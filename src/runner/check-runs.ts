@@ -78,10 +78,7 @@ export function runsForBaseline(baseline: Run, scope: CheckScope): Job[] {
     throw new WeftError(
       'BAD_FILE',
       `${baseline.id} is a run of ${id}, which Weft cannot run here`,
-      {
-        hint: 'Use a baseline of a benchmark that `weft list` names.',
-        cause,
-      },
+      { hint: 'Use a baseline of a benchmark that `weft list` names.', cause },
     );
   }
 }

@@ -137,9 +137,7 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   throw new WeftError(
     'BAD_USAGE',
     `${benchmark.id} needs ${benchmark.ranks.min} ranks, not ${world.size}`,
-    {
-      hint: 'Use `ranks` here, or start more under torchrun, srun or mpirun.',
-    },
+    { hint: 'Use `ranks` here, or start more under torchrun, srun or mpirun.' },
   );
 }
 

@@ -167,10 +167,7 @@ class RowRunner {
     const all = await this.#session.world.gather('samples', own);
     return (
       all &&
-      plans.map((_, turn) => ({
-        batch: count.batch,
-        byRank: all.map((ofRank) => ofRank[turn]!),
-      }))
+      plans.map((_, turn) => ({ batch: count.batch, byRank: all.map((ofRank) => ofRank[turn]!) }))
     );
   }
 

@@ -34,9 +34,7 @@ export function parseHwloc(text: string, from: string): Topology {
     throw new WeftError(
       'BAD_USAGE',
       `${from} contains no hwloc topology: its root element is <${root.name}>`,
-      {
-        hint: 'Pass a file written by `lstopo --of xml FILE`. NCCL topology files do not work.',
-      },
+      { hint: 'Pass a file written by `lstopo --of xml FILE`. NCCL topology files do not work.' },
     );
   }
   const version = Number.parseFloat(root.attributes.get('version') ?? '1');

@@ -42,10 +42,7 @@ function judgeBySource(
 ): { against: string; items: Item[]; notes?: string[] } {
   switch (source.kind) {
     case 'file':
-      return {
-        against: source.against,
-        items: judgeExpectations(source.expectations, merged),
-      };
+      return { against: source.against, items: judgeExpectations(source.expectations, merged) };
     case 'baseline': {
       const same = all.filter((run) => run.benchmark === source.runs[0]!.benchmark);
       const against = `the baseline ${source.runs.map((run) => run.id).join(', ')}`;

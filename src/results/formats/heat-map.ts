@@ -78,10 +78,7 @@ interface HeatStyle {
 }
 
 /** From good to bad. */
-const shades = {
-  unicode: ['█', '▓', '▒', '░'],
-  ascii: ['#', '+', '-', '.'],
-} as const;
+const shades = { unicode: ['█', '▓', '▒', '░'], ascii: ['#', '+', '-', '.'] } as const;
 const steps = [0.95, 0.88, 0.5];
 const levelOf = (ratio: number): number => steps.filter((step) => ratio < step).length;
 

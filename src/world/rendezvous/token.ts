@@ -31,9 +31,7 @@ function checked(token: string, where: string): string {
   throw new WeftError(
     'BAD_USAGE',
     `the token in ${where} is shorter than ${leastCharacters} characters`,
-    {
-      hint: 'Make one with: openssl rand -hex 32',
-    },
+    { hint: 'Make one with: openssl rand -hex 32' },
   );
 }
 
