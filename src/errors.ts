@@ -47,6 +47,10 @@ export class WeftError extends Error {
   }
 }
 
+/** What an error says; what was thrown may be anything. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 /** Whether this is a `WeftError`, of this code where one is given. */
 export const isWeftError = (error: unknown, code?: ErrorCode): error is WeftError =>
   error instanceof WeftError && (code === undefined || error.code === code);

@@ -6,7 +6,7 @@ import { judge, type Source } from '../analysis/verdict/judge.js';
 import { machineByName, machines } from '../analysis/verdict/machines.js';
 import { type Verdict, verdictOf } from '../analysis/verdict/verdict.js';
 import { benchmarkById } from '../benchmarks/index.js';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
 import type { Run } from '../results/schema.js';
 import {
@@ -27,7 +27,7 @@ import { exitCode } from './output/failure.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
-import { defaultRanks, rankOptions } from './show-options.js';
+import { defaultRanks, formatOption, rankOptions } from './show-options.js';
 
 const checkOptions = {
   ...rankOptions,
@@ -60,12 +60,7 @@ const checkOptions = {
     kind: percent,
   }),
   all: onOff('--all', 'also show what passed'),
-  format: option({
-    flags: '--format <format>',
-    help: 'output format: table, json',
-    kind: choice(['table', 'json']),
-    default: 'table',
-  }),
+  format: formatOption,
 };
 type CheckOptions = ValuesOf<typeof checkOptions> & { readonly run?: readonly string[] };
 
@@ -171,7 +166,7 @@ async function measureAndJudge(
 
 /** Who reads the metrics must not take the last verdict for this one. */
 function unfinished(error: unknown): Verdict {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return verdictOf({
     against: 'nothing',
     items: [{ name: 'check', grade: 'fail', reason }],

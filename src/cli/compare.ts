@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   type Comparison,
   compareRuns,
@@ -9,62 +9,57 @@ import {
   isWorse,
 } from '../analysis/compare/compare.js';
 import { WeftError } from '../errors.js';
-import {
-  type ComparisonFormat,
-  comparisonFormats,
-  formatComparison,
-} from '../results/formats/comparison.js';
+import { comparisonFormats, formatComparison } from '../results/formats/comparison.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
-import { percent } from '../settings/option.js';
-import { argument } from './options.js';
+import { choice, onOff, option, percent } from '../settings/option.js';
+import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { stdoutTerminal } from './output/terminal.js';
 
-interface CompareOptions {
-  readonly tolerance: number;
-  readonly drift?: number;
-  readonly format: ComparisonFormat;
-  readonly all: boolean;
-}
+const compareOptions = {
+  tolerance: option({
+    flags: '--tolerance <percent>',
+    help: 'treat smaller differences as equal',
+    kind: percent,
+    default: defaultTolerance * 100,
+  }),
+  drift: option({
+    flags: '--drift <percent>',
+    help: 'ignore run-to-run changes up to this',
+    kind: percent,
+    defaultText: '50/900',
+  }),
+  all: onOff('--all', 'also show rows that did not change'),
+  format: option({
+    flags: '--format <format>',
+    help: `output format: ${comparisonFormats.join(', ')}`,
+    kind: choice(comparisonFormats),
+    default: 'table',
+  }),
+};
 
 /** `weft compare A B`: which rows of B are slower or faster than in A. */
 export function addCompareCommand(program: Command): void {
-  program
+  const command = program
     .command('compare')
     .description('Compare two runs; exit with 4 if B is slower.')
     .argument('<A>', 'run file, comma-separated run files, or a folder')
-    .argument('<B>', 'same, for the other side')
-    .option(
-      '--tolerance <percent>',
-      'treat smaller differences as equal',
-      argument(percent),
-      defaultTolerance * 100,
-    )
-    .option(
-      '--drift <percent>',
-      'ignore run-to-run changes up to this (default: 50/900)',
-      argument(percent),
-    )
-    .option('--all', 'also show rows that did not change', false)
-    .addOption(
-      new Option('--format <format>', 'output format').choices(comparisonFormats).default('table'),
-    )
-    .action((a: string, b: string, options: CompareOptions) => {
-      const { format, all } = options;
-      const sides = [readSide(a), readSide(b)] as const;
-      refuseMixed(sides.flat());
-      for (const run of sides.flat()) refuseUnfinished(run);
-      const comparison = compareRuns(...sides, {
-        tolerance: options.tolerance / 100,
-        ...(options.drift !== undefined && { drift: options.drift / 100 }),
-      });
-      refuseStrangers(comparison);
-      process.stdout.write(
-        formatComparison(comparison, format, { all, color: stdoutTerminal().color }),
-      );
-      process.exitCode = isWorse(comparison) ? exitCode.verdict : exitCode.ok;
+    .argument('<B>', 'same, for the other side');
+  addOptions(command, compareOptions).action((a: string, b: string, raw: unknown) => {
+    const { format, all, tolerance, drift } = readOptions(raw, compareOptions);
+    const sides = [readSide(a), readSide(b)] as const;
+    refuseMixed(sides.flat());
+    for (const run of sides.flat()) refuseUnfinished(run);
+    const comparison = compareRuns(...sides, {
+      tolerance: tolerance / 100,
+      ...(drift !== undefined && { drift: drift / 100 }),
     });
+    refuseStrangers(comparison);
+    const { color } = stdoutTerminal();
+    process.stdout.write(formatComparison(comparison, format, { all, color }));
+    process.exitCode = isWorse(comparison) ? exitCode.verdict : exitCode.ok;
+  });
 }
 
 /** The runs of one side. A damaged file is refused: a comparison of half a run misleads. */

@@ -3,7 +3,7 @@ import { register } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { benchmarkById, benchmarks } from '../benchmarks/index.js';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import type { Benchmark } from '../runner/benchmark.js';
 
 const isPath = (name: string): boolean => name.includes('/') || /\.[cm]?js$/.test(name);
@@ -35,7 +35,7 @@ async function importFile(file: string): Promise<{ default?: unknown }> {
   try {
     return await import(pathToFileURL(file).href);
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
+    const message = messageOf(cause);
     throw new WeftError('BAD_FILE', `${file} cannot be loaded: ${message}`, { cause });
   }
 }

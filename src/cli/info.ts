@@ -1,32 +1,36 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
 import type { Nic } from '../fabric/nics.js';
 import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded, plural } from '../measure/units.js';
+import { option, text, type ValuesOf } from '../settings/option.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
 import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
+import { addOptions, readOptions } from './options.js';
 import { stdoutTerminal } from './output/terminal.js';
+import { formatOption } from './show-options.js';
 
-interface InfoOptions {
-  readonly format: 'table' | 'json';
-  readonly topology?: string;
-}
+const infoOptions = {
+  format: formatOption,
+  topology: option({
+    flags: '--topology <file>',
+    help: 'read an hwloc XML file instead of this machine',
+    kind: text,
+  }),
+};
+type InfoOptions = ValuesOf<typeof infoOptions>;
 
 /** `weft info`: what this machine can do, and what is missing. Works without libfabric too. */
 export function addInfoCommand(program: Command): void {
-  program
+  const command = program
     .command('info')
-    .description('Show libfabric, NICs, GPUs and what is missing.')
-    .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
-    )
-    .option('--topology <file>', 'read an hwloc XML file instead of this machine')
-    .action((options: InfoOptions) => {
-      process.stdout.write(
-        `${options.topology === undefined ? here(options) : fromFile(options)}\n`,
-      );
-    });
+    .description('Show libfabric, NICs, GPUs and what is missing.');
+  addOptions(command, infoOptions).action((raw: unknown) => {
+    const options = readOptions(raw, infoOptions);
+    const text = options.topology === undefined ? here(options) : fromFile(options);
+    process.stdout.write(`${text}\n`);
+  });
 }
 
 function here({ format }: InfoOptions): string {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
 import {
   defaultSpec,
   formatRate,
@@ -30,28 +29,23 @@ export function addSpecOptions(command: Command): Command {
     .option('--loss <percent>', 'random frame loss on every NIC (needs nft)', percent);
 }
 
-const specSchema = z.object({
-  hosts: z.number().optional(),
-  nics: z.number().optional(),
-  rate: z.number().optional(),
-  mtu: z.number().optional(),
-  queue: z.number().optional(),
-  congestion: z.string().optional(),
-  delay: z.number().optional(),
-  loss: z.number().optional(),
-});
+/** The flags of a lab's settings, by key. */
+export const specFlags = {
+  hosts: 'hosts',
+  nics: 'nics',
+  bitsPerSecond: 'rate',
+  mtu: 'mtu',
+  queueMs: 'queue',
+  congestion: 'congestion',
+  delayMs: 'delay',
+  lossPercent: 'loss',
+} satisfies Record<keyof LabSpec, string>;
 
 /** The lab that was described; undefined where nothing was said of it. */
-export function readSpec(raw: unknown): LabSpec | undefined {
-  const { rate, queue, delay, loss, ...same } = specSchema.parse(raw);
-  const said = Object.fromEntries(
-    Object.entries({
-      ...same,
-      bitsPerSecond: rate,
-      queueMs: queue,
-      delayMs: delay,
-      lossPercent: loss,
-    }).filter(([, value]) => value !== undefined),
-  );
-  return Object.keys(said).length === 0 ? undefined : { ...defaultSpec, ...said };
+export function readSpec(raw: object): LabSpec | undefined {
+  const values = new Map<string, unknown>(Object.entries(raw));
+  const said = Object.entries(specFlags)
+    .map(([key, flag]) => [key, values.get(flag)] as const)
+    .filter(([, value]) => value !== undefined);
+  return said.length === 0 ? undefined : { ...defaultSpec, ...Object.fromEntries(said) };
 }

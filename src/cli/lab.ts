@@ -4,6 +4,7 @@ import {
   addFault,
   defaultName,
   defaultSpec,
+  type Fault,
   findLab,
   formatRate,
   heal,
@@ -19,7 +20,9 @@ import {
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
+import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { formatOption } from './show-options.js';
 
 interface Named {
   readonly name?: string;
@@ -36,17 +39,13 @@ export function addLabCommand(program: Command): void {
       say(describe(await raiseLab(raw.name, readSpec(raw) ?? defaultSpec)));
     });
   addDownCommand(lab);
-  lab
-    .command('status')
-    .description('List the labs that are up.')
-    .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
-    )
-    .action(async ({ format }: { format: string }) => {
-      const labs = await listLabs();
-      if (format === 'json') say(JSON.stringify(labs, null, 2));
-      else say(labs.length === 0 ? 'No lab is up.' : labs.map(describe).join('\n'));
-    });
+  const status = lab.command('status').description('List the labs that are up.');
+  addOptions(status, { format: formatOption }).action(async (raw: unknown) => {
+    const labs = await listLabs();
+    const { format } = readOptions(raw, { format: formatOption });
+    if (format === 'json') say(JSON.stringify(labs, null, 2));
+    else say(labs.length === 0 ? 'No lab is up.' : labs.map(describe).join('\n'));
+  });
   addRunCommand(lab);
   addFaultCommands(lab);
 }
@@ -156,17 +155,13 @@ function addFaultCommands(lab: Command): void {
     .option('--loss <percent>', 'drop this share of frames, e.g. 1%', percent)
     .option('--down', 'take the link down')
     .addOption(new Option('--direction <way>', 'affect only this direction').choices(['out', 'in']))
-    .action(async (raw: FaultOptions) => {
-      const { host, nic, loss, down, direction } = raw;
+    .action(async ({ name, rate: bitsPerSecond, loss: lossPercent, ...where }: FaultOptions) => {
       const fault = {
-        host,
-        nic,
-        ...(raw.rate !== undefined && { bitsPerSecond: raw.rate }),
-        ...(loss !== undefined && { lossPercent: loss }),
-        ...(down && { down }),
-        ...(direction && { direction }),
+        ...where,
+        ...(bitsPerSecond !== undefined && { bitsPerSecond }),
+        ...(lossPercent !== undefined && { lossPercent }),
       };
-      say(describe(addFault(await findLab(raw.name), fault)));
+      say(describe(addFault(await findLab(name), fault)));
     });
   named(lab.command('heal').description('Remove faults.'))
     .option('--host <number>', 'only this host', natural)
@@ -176,14 +171,7 @@ function addFaultCommands(lab: Command): void {
     });
 }
 
-interface FaultOptions extends Named {
-  readonly host: number;
-  readonly nic: number;
-  readonly rate?: number;
-  readonly loss?: number;
-  readonly down?: boolean;
-  readonly direction?: 'out' | 'in';
-}
+type FaultOptions = Named & Fault & { readonly rate?: number; readonly loss?: number };
 
 function describe({ name, spec, faults }: LabState): string {
   const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent } = spec;

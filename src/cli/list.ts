@@ -1,10 +1,12 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
 import { inspect } from '../fabric/inspect.js';
 import { gpuAvailability } from '../gpu/gpu.js';
 import { formatBytes } from '../measure/units.js';
 import { type Benchmark, usesFabric } from '../runner/benchmark.js';
 import type { Column, NamedColumn } from '../runner/columns.js';
+import { addOptions, readOptions } from './options.js';
+import { formatOption } from './show-options.js';
 
 interface Listed {
   readonly id: string;
@@ -17,20 +19,17 @@ interface Listed {
 
 /** `weft list`: the benchmarks, their columns, what each needs and whether it can run here. */
 export function addListCommand(program: Command): void {
-  program
+  const command = program
     .command('list')
-    .description('List benchmarks and the columns that run here.')
-    .addOption(
-      new Option('--format <format>', 'output format').choices(['table', 'json']).default('table'),
-    )
-    .action(({ format }: { format: string }) => {
-      const usable = inspect().providers.some((provider) => provider.usable);
-      const here = { fabric: usable ? undefined : 'needs libfabric', gpu: gpuLack() };
-      const listed = benchmarks.map((benchmark) => list(benchmark, here));
-      const text =
-        format === 'json' ? JSON.stringify(listed, null, 2) : listed.map(describe).join('\n\n');
-      process.stdout.write(`${text}\n`);
-    });
+    .description('List benchmarks and the columns that run here.');
+  addOptions(command, { format: formatOption }).action((raw: unknown) => {
+    const usable = inspect().providers.some((provider) => provider.usable);
+    const here = { fabric: usable ? undefined : 'needs libfabric', gpu: gpuLack() };
+    const listed = benchmarks.map((benchmark) => list(benchmark, here));
+    const json = readOptions(raw, { format: formatOption }).format === 'json';
+    const text = json ? JSON.stringify(listed, null, 2) : listed.map(describe).join('\n\n');
+    process.stdout.write(`${text}\n`);
+  });
 }
 
 /** Why columns cannot run here; undefined where they can. */

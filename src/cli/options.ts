@@ -2,7 +2,7 @@ import { type Command, Option as CommanderOption, InvalidArgumentError } from 'c
 import {
   formatValue,
   isSwitch,
-  messageOf,
+  messageWithHint,
   type Option,
   type OptionTable,
   type ValueKind,
@@ -15,7 +15,7 @@ export function parsed<T>(parse: (text: string) => T): (text: string) => T {
     try {
       return parse(text);
     } catch (error) {
-      throw new InvalidArgumentError(messageOf(error));
+      throw new InvalidArgumentError(messageWithHint(error));
     }
   };
 }

@@ -1,49 +1,49 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import { WeftError } from '../errors.js';
 import type { Chart } from '../report/chart.js';
 import { chartsOf } from '../report/charts.js';
-import type { ThemeName } from '../report/hydrate.js';
 import { mergeRepeats } from '../results/repeats.js';
+import { choice, option, text, wholeNumber } from '../settings/option.js';
+import { addOptions, readOptions } from './options.js';
 import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
 
-interface PlotOptions {
-  readonly out?: string;
-  readonly chart?: string[];
-  readonly theme: ThemeName;
-  readonly width: number;
-}
-
-const narrowestPx = 320;
-const widestPx = 4000;
+const plotOptions = {
+  out: option({
+    flags: '-o, --out <file>',
+    help: 'SVG file to write',
+    kind: text,
+    defaultText: 'next to the run',
+  }),
+  theme: option({
+    flags: '--theme <theme>',
+    help: 'colour theme: light, dark',
+    kind: choice(['light', 'dark']),
+    default: 'light',
+  }),
+  width: option({
+    flags: '--width <pixels>',
+    help: 'image width in pixels',
+    kind: wholeNumber(320, 4000),
+    default: 960,
+  }),
+};
 
 /** `weft plot RUN… -o FILE.svg`: the charts of a report as one SVG file. */
 export function addPlotCommand(program: Command): void {
-  program
+  const command = program
     .command('plot')
     .argument('<runs...>', 'run files to draw; several are compared')
-    .option('-o, --out <file>', 'SVG file to write (default: next to the run)')
-    .option('--chart <ids...>', 'draw only these charts (default: all)')
-    .addOption(
-      new Option('--theme <theme>', 'colour theme').choices(['light', 'dark']).default('light'),
-    )
-    .option('--width <pixels>', 'image width in pixels', widthOf, 960)
     .description('Draw the charts of runs as one SVG file.')
-    .action(async (paths: string[], { out, chart, theme, width }: PlotOptions) => {
-      const file = pictureFile(out, paths, '.svg');
-      const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), chart);
-      const { renderSvg } = await import('../report/svg.js');
-      writeWhole(file, renderSvg(charts, { theme, widthPx: width }), '-o');
-      process.stdout.write(`${file}\n`);
-    });
-}
-
-function widthOf(text: string): number {
-  const width = Number(text);
-  if (!Number.isInteger(width) || width < narrowestPx || width > widestPx) {
-    throw new InvalidArgumentError(`Use ${narrowestPx} to ${widestPx} pixels.`);
-  }
-  return width;
+    .option('--chart <ids...>', 'draw only these charts (default: all)');
+  addOptions(command, plotOptions).action(async (paths: string[], raw: { chart?: string[] }) => {
+    const { out, theme, width } = readOptions(raw, plotOptions);
+    const file = pictureFile(out, paths, '.svg');
+    const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), raw.chart);
+    const { renderSvg } = await import('../report/svg.js');
+    writeWhole(file, renderSvg(charts, { theme, widthPx: width }), '-o');
+    process.stdout.write(`${file}\n`);
+  });
 }
 
 function chosen(charts: readonly Chart[], ids: readonly string[] | undefined): Chart[] {

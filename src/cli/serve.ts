@@ -1,15 +1,16 @@
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import { type Command, Option } from 'commander';
 import type { LivePage } from '../live/server.js';
 import { resultsFolder } from '../results/run-file.js';
+import { wholeNumber } from '../settings/option.js';
+import { argument } from './options.js';
 
-const optionsSchema = z.object({
-  host: z.string(),
-  port: z.number(),
-  follower: z.boolean(),
-});
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly follower: boolean;
+}
 
 /** Where pages that a browser has open are given the end of a run. */
 const graceMs = 2_000;
@@ -21,11 +22,15 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .argument('[folder]', 'folder of run files', resultsFolder)
     .description('Show a folder of runs on a live web page.')
-    .option('--port <port>', 'port to listen on; 0 picks a free one', portNumber, 0)
+    .option(
+      '--port <port>',
+      'port to listen on; 0 picks a free one',
+      argument(wholeNumber(0, 65_535)),
+      0,
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(new Option('--follower', 'exit when stdin closes').default(false).hideHelp())
-    .action(async (folder: string, raw: unknown) => {
-      const { host, port, follower } = optionsSchema.parse(raw);
+    .action(async (folder: string, { host, port, follower }: ServeOptions) => {
       if (follower) setPriority(lowestPriority);
       // A web server is nothing that other commands should wait for.
       const { checkToken, describeCost, startPage } = await import('../live/index.js');
@@ -42,12 +47,6 @@ export function addServeCommand(program: Command): void {
       const cost = await page.close(follower ? graceMs : 0);
       if (cost !== undefined) process.stderr.write(`weft: live page: ${describeCost(cost)}\n`);
     });
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('Use a whole number from 0 to 65535.');
 }
 
 function announce(page: LivePage, folder: string, follower: boolean): void {

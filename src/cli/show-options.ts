@@ -47,6 +47,14 @@ export const showOptions = {
   live: onOff('--live', 'serve a web page that follows the run'),
 };
 
+/** Of commands whose output people or programs read. */
+export const formatOption = option({
+  flags: '--format <format>',
+  help: 'output format: table, json',
+  kind: choice(['table', 'json']),
+  default: 'table',
+});
+
 /** Where ranks are not given, under a launcher it decides, and elsewhere the benchmark does. */
 export type ShowOptions = ValuesOf<typeof showOptions>;
 

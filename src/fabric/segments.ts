@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, statSync, unlinkSync } from 'node:fs';
+import { startTime } from '../native/process.js';
 
 /*
  * The shm provider keeps each endpoint in a file of /dev/shm, and a killed process leaves its files behind. We name
@@ -36,14 +37,4 @@ export function sweepSegments(): string[] {
 
 function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-}
-
-/** In clock ticks since boot; undefined when there is no such process. Field 22, counted after the last parenthesis. */
-function startTime(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
-  }
 }

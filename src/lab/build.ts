@@ -13,8 +13,8 @@ import {
   switchSpace,
 } from './names.js';
 import { applyLoss, requireNetem, shapeLines } from './shape.js';
-import { burstBytes, type LabSpec } from './spec.js';
-import type { LabState } from './state.js';
+import { burstBytes } from './spec.js';
+import type { LabSpec, LabState } from './state.js';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 

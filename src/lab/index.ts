@@ -5,9 +5,8 @@ export { enter, type LabRun, startInLab } from './run.js';
 export {
   defaultSpec,
   formatRate,
-  type LabSpec,
   parseMilliseconds,
   parsePercent,
   parseRate,
 } from './spec.js';
-export type { Fault, LabState } from './state.js';
+export type { Fault, LabSpec, LabState } from './state.js';

@@ -2,9 +2,10 @@ import { WeftError } from '../errors.js';
 import { build } from './build.js';
 import { requireRoot } from './commands.js';
 import { removeLab, sweep } from './remove.js';
-import { checkName, checkSpec, type LabSpec } from './spec.js';
+import { checkName, checkSpec } from './spec.js';
 import {
   createState,
+  type LabSpec,
   type LabState,
   readState,
   replaceState,

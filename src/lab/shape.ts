@@ -1,8 +1,8 @@
 import { WeftError } from '../errors.js';
 import { nftIn, tcIn, tool } from './commands.js';
 import { hostSpace, nicName, portName, switchSpace } from './names.js';
-import { burstBytes, type LabSpec } from './spec.js';
-import type { Fault, LabState } from './state.js';
+import { burstBytes } from './spec.js';
+import type { Fault, LabSpec, LabState } from './state.js';
 
 /** The tc lines that shape one side of a cable. */
 export function shapeLines(device: string, spec: LabSpec, bitsPerSecond: number): string[] {

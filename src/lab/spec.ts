@@ -1,19 +1,5 @@
 import { WeftError } from '../errors.js';
-
-/** What a lab is to be: hosts with NICs on rails, every NIC and switch port shaped. */
-export interface LabSpec {
-  readonly hosts: number;
-  readonly nics: number;
-  /** Of one NIC in each direction, as the shaper counts: Ethernet frames with their headers. */
-  readonly bitsPerSecond: number;
-  readonly mtu: number;
-  /** How long a frame may wait at a full port before it is dropped. */
-  readonly queueMs: number;
-  /** TCP's congestion control on the rails. */
-  readonly congestion: string;
-  readonly delayMs?: number | undefined;
-  readonly lossPercent?: number | undefined;
-}
+import type { LabSpec } from './state.js';
 
 /** Deep queues and jumbo frames: the lab stands for a fabric that does not drop. */
 export const defaultSpec: LabSpec = {

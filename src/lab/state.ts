@@ -2,13 +2,18 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
+import { startTime } from '../native/process.js';
 
+/** What a lab is to be: hosts with NICs on rails, every NIC and switch port shaped. */
 const specSchema = z.object({
   hosts: z.number(),
   nics: z.number(),
+  /** Of one NIC in each direction, as the shaper counts: Ethernet frames with their headers. */
   bitsPerSecond: z.number(),
   mtu: z.number(),
+  /** How long a frame may wait at a full port before it is dropped. */
   queueMs: z.number(),
+  /** TCP's congestion control on the rails. */
   congestion: z.string(),
   delayMs: z.number().optional(),
   lossPercent: z.number().optional(),
@@ -33,6 +38,7 @@ const stateSchema = z.object({
   faults: z.array(faultSchema),
 });
 
+export type LabSpec = Readonly<z.infer<typeof specSchema>>;
 export type LabState = z.infer<typeof stateSchema>;
 export type Fault = z.infer<typeof faultSchema>;
 
@@ -91,13 +97,3 @@ export const thisProcess = (): NonNullable<LabState['owner']> => ({
 
 export const isAlive = ({ pid, started }: NonNullable<LabState['owner']>): boolean =>
   startTime(pid) === started;
-
-/** In clock ticks since boot; undefined when there is no such process. */
-function startTime(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
-  }
-}

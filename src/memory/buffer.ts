@@ -1,20 +1,12 @@
 import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
 import { addon, isNativeFault } from '../native/addon.js';
-import type { NativeMemory } from '../native/memory.js';
+import type { Mismatch, NativeMemory } from '../native/memory.js';
+
+export type { Mismatch } from '../native/memory.js';
 
 /** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 1 MiB up. */
 export type MemoryKind = 'host' | 'pinned';
-
-/** The first byte that is not what it should be, and how many there are. */
-export interface Mismatch {
-  /** Bytes that differ; 0 means that all is well and the other fields mean nothing. */
-  readonly wrong: number;
-  /** From the start of the slice. */
-  readonly offset: number;
-  readonly expected: number;
-  readonly found: number;
-}
 
 const maxViewBytes = 2 ** 32 - 1;
 

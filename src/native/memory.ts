@@ -1,5 +1,8 @@
-interface NativeMismatch {
+/** The first byte that is not what it should be, and how many there are. */
+export interface Mismatch {
+  /** Bytes that differ; 0 means that all is well and the other fields mean nothing. */
   readonly wrong: number;
+  /** From the start of the slice. */
   readonly offset: number;
   readonly expected: number;
   readonly found: number;
@@ -9,8 +12,8 @@ interface NativeMismatch {
 export interface NativeMemory {
   readonly address: bigint;
   view(offset: number, bytes: number): ArrayBuffer;
-  fill(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
-  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  fill(offset: number, bytes: number, seed: number, position: number): Promise<Mismatch>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<Mismatch>;
   /** With CUDA, for every GPU of the process. Pinned memory made while a GPU is in use is so from the start. */
   registerWithGpu(device: number): void;
   readonly gpuRegistered: boolean;
@@ -26,7 +29,7 @@ export interface NativeDeviceMemory {
   /** Bytes that were allocated: whole blocks. */
   readonly allocated: number;
   fill(offset: number, bytes: number, seed: number, position: number): Promise<void>;
-  verify(offset: number, bytes: number, seed: number, position: number): Promise<NativeMismatch>;
+  verify(offset: number, bytes: number, seed: number, position: number): Promise<Mismatch>;
   set(offset: number, bytes: number, value: number): Promise<void>;
   copyToHost(offset: number, bytes: number, to: NativeMemory, toOffset: number): Promise<void>;
   copyFromHost(

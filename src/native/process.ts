@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { addon } from './addon.js';
 
 /**
@@ -11,3 +12,16 @@ export const pinToCores = (cores: number[]): void => addon().pinToCores(cores);
 
 /** The cores this process may run on. */
 export const allowedCores = (): number[] => addon().allowedCores();
+
+/**
+ * When a process started, in clock ticks since boot: tells it from a later one with the same number. Undefined when
+ * there is none. Field 22, counted after the last parenthesis.
+ */
+export function startTime(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return undefined;
+  }
+}

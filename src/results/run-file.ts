@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import {
   footerSchema,
@@ -127,9 +127,6 @@ const lineOf = (line: 'header' | 'row' | 'footer', content: object): string =>
 
 const codeOf = (error: unknown): string | undefined =>
   (error as NodeJS.ErrnoException | null)?.code;
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 function openNew(id: string, { path, folder = resultsFolder }: RunFileOptions) {
   const asked = path ?? join(folder, `${id}.jsonl`);

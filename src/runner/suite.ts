@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
-import { messageOf, type OptionTable, readValue } from '../settings/option.js';
+import { messageWithHint, type OptionTable, readValue } from '../settings/option.js';
 import { commonOptions } from '../settings/table.js';
 import { type Benchmark, optionsOf } from './benchmark.js';
 import { type Given, type Job, jobOf } from './job.js';
@@ -51,7 +51,7 @@ function readAll(table: OptionTable, values: Given, file: string, where: string)
       try {
         return [key, readValue(option, value)];
       } catch (cause) {
-        throw badSuite(file, `${key} of ${where}: ${messageOf(cause)}`, cause);
+        throw badSuite(file, `${key} of ${where}: ${messageWithHint(cause)}`, cause);
       }
     }),
   );
@@ -61,7 +61,7 @@ function readYaml(file: string): unknown {
   try {
     return parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    throw badSuite(file, messageOf(cause), cause);
+    throw badSuite(file, messageWithHint(cause), cause);
   }
 }
 

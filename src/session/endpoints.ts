@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.js';
 import { type Fabric, type FabricOptions, openFabric } from '../fabric/fabric.js';
 import type { World } from '../world/world.js';
 import type { UnusedNic } from './unused-nic.js';
@@ -70,6 +71,3 @@ async function attempt(options: FabricOptions): Promise<{ fabric: Fabric } | { e
     return { error };
   }
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

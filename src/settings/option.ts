@@ -1,4 +1,4 @@
-import { isWeftError } from '../errors.js';
+import { isWeftError, messageOf } from '../errors.js';
 import { formatBytes, parseBytes } from '../measure/units.js';
 
 /** How values of one kind are written, on a command line and in a suite file. */
@@ -75,9 +75,9 @@ export const formatValue = <T>({ kind }: Option<T>, value: T): string =>
   kind.format ? kind.format(value) : Array.isArray(value) ? value.join(',') : String(value);
 
 /** What a parser's error says, with its hint. */
-export function messageOf(error: unknown): string {
+export function messageWithHint(error: unknown): string {
   const hint = isWeftError(error) && error.hint ? `. ${error.hint}` : '';
-  return `${error instanceof Error ? error.message : String(error)}${hint}`;
+  return `${messageOf(error)}${hint}`;
 }
 
 const numberKind = (must: string, inFile: string, fits: (value: number) => boolean) =>

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import { parseBitmap } from './cpu-set.js';
 import type { Found, FoundBridge } from './found.js';
 import { linkGbpsOf, readDevice } from './hwloc-device.js';
@@ -17,7 +17,7 @@ export function readHwlocFile(path: string): Topology {
     if (statSync(path).size > largestFileBytes) throw new Error('it is larger than 256 MiB');
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new WeftError('BAD_USAGE', `${path} cannot be read: ${why}`, {
       hint: 'Pass a file written by `lstopo --of xml FILE`.',
       cause,

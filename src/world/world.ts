@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import {
   type Environment,
   type IdentifyOptions,
@@ -187,7 +187,7 @@ class JoinedWorld implements World {
     // The world's own abort comes back as this error: the first failing rank has been named already.
     if (this.signal.aborted) return;
     reportFailure(error);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
     const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
     await this.#client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });

@@ -1,4 +1,4 @@
-import { type ErrorCode, isWeftError, WeftError } from '../../errors.js';
+import { type ErrorCode, isWeftError, messageOf, WeftError } from '../../errors.js';
 import type { World } from '../../world/world.js';
 import type { Tensors } from './contents.js';
 import type { Exchange } from './exchange.js';
@@ -74,7 +74,7 @@ export async function together<T>(
     if (world.signal.aborted) throw error;
     mine = {
       outcome: error instanceof Unavailable ? 'unavailable' : 'failed',
-      reason: error instanceof Error ? error.message : String(error),
+      reason: messageOf(error),
       ...(error instanceof WeftError && { hint: error.hint }),
     };
   }

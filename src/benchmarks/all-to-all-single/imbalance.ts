@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { WeftError } from '../../errors.js';
+import { messageOf, WeftError } from '../../errors.js';
 import { parseBytes } from '../../measure/units.js';
 import { type Dtype, elementBytesOf } from './dtype.js';
 import type { ByteMatrix } from './exchange.js';
@@ -86,7 +86,7 @@ function cellBytes(cell: string, where: string, path: string, dtype: Dtype): num
   try {
     bytes = parseBytes(cell, where);
   } catch (cause) {
-    throw bad(path, cause instanceof Error ? cause.message : String(cause));
+    throw bad(path, messageOf(cause));
   }
   const size = elementBytesOf(dtype);
   if (bytes % size === 0) return bytes;

@@ -1,4 +1,4 @@
-import { isWeftError, WeftError } from '../../errors.js';
+import { isWeftError, messageOf, WeftError } from '../../errors.js';
 import { wrap } from '../../results/formats/text.js';
 import { withFlags } from './flags.js';
 import { terminalOf } from './terminal.js';
@@ -7,7 +7,7 @@ export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } a
 
 /** What went wrong and what to do; causes and stacks only when asked for. */
 export function describeFailure(error: unknown, verbose: boolean): string {
-  const message = `weft: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `weft: ${messageOf(error)}`;
   const hint = isWeftError(error) && error.hint ? [error.hint] : [];
   const lines = [message, ...hint].map((text) => withFlags(text)).flatMap(forTerminal);
   if (verbose && error instanceof Error) {

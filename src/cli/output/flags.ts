@@ -1,25 +1,17 @@
 import { benchmarks } from '../../benchmarks/index.js';
 import { optionsOf } from '../../runner/benchmark.js';
 import { flagOf, type OptionTable } from '../../settings/option.js';
+import { specFlags } from '../lab-options.js';
 import { showOptions } from '../show-options.js';
 
-const labFlags = {
-  hosts: '--hosts',
-  mtu: '--mtu',
-  bitsPerSecond: '--rate',
-  delayMs: '--delay',
-  lossPercent: '--loss',
-  congestion: '--congestion',
-  down: '--down',
-  name: '--name',
-};
+const labFlags = { ...specFlags, down: 'down', name: 'name' };
 
 const flagsIn = (table: OptionTable): [string, string][] =>
   Object.entries(table).map(([key, option]) => [key, flagOf(option)]);
 
 /** The flags of all settings, by the keys that messages of the library name. */
 const flags: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(labFlags),
+  ...Object.entries(labFlags).map(([key, flag]) => [key, `--${flag}`] as const),
   ...flagsIn(showOptions),
   ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
 ]);

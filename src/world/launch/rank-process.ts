@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { isWeftError, WeftError } from '../../errors.js';
+import { isWeftError, messageOf, WeftError } from '../../errors.js';
 import { endWithParent, pinToCores } from '../../native/process.js';
 
 /** How `spawnRanks` and a rank it starts talk, apart from the rendezvous. */
@@ -47,7 +47,7 @@ type RankReport = { readonly message: string } | { readonly exitCode: number };
 export function reportFailure(error: unknown): void {
   if (isWeftError(error, 'PEER_LOST') || isWeftError(error, 'ABORTED')) return; // somebody else's failure
   const code = error instanceof WeftError ? `${error.code}: ` : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   report({ message: `${code}${message}`.slice(0, 2000) });
 }
 

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { messageOf } from '../../errors.js';
 import type { Connection } from './connection.js';
 
 /** Changes whenever two versions of Weft could misunderstand each other. */
@@ -67,7 +68,7 @@ async function expect<T>(
   try {
     message = await connection.receive(timeoutMs);
   } catch (cause) {
-    throw new Refusal('stranger', cause instanceof Error ? cause.message : String(cause), cause);
+    throw new Refusal('stranger', messageOf(cause), cause);
   }
   const parsed = schema.safeParse(message);
   if (!parsed.success) throw new Refusal('stranger', 'it does not speak as a rank', parsed.error);
