@@ -27,11 +27,6 @@ import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
-/** The command of one benchmark. */
-export function addBenchCommand(program: Command, benchmark: Benchmark): void {
-  describeBenchmark(program.command(benchmark.id), benchmark);
-}
-
 /** Makes a command that of a benchmark: its help, its options and what it does. */
 export function describeBenchmark(command: Command, benchmark: Benchmark): Command {
   const { sizes, defaults = {} } = benchmark;
@@ -114,5 +109,5 @@ function refuseFewRanks({ id, ranks: { min } }: Benchmark, ranks: number): void 
 export function preflight({ provider, nics, channels }: Settings): void {
   loadLibrary();
   if (provider === undefined) return;
-  findOffers({ provider, ...(nics && { nics }), ...(channels !== undefined && { channels }) });
+  findOffers({ provider, nics, channels });
 }

@@ -40,7 +40,7 @@ interface RankJob {
  */
 export async function inRanks(job: RankJob): Promise<number> {
   const { ranks } = job.show;
-  const identity = identify(process.env, { ancestors, ...(ranks !== undefined && { ranks }) });
+  const identity = identify(process.env, { ancestors, ranks });
   const run = () => (identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity));
   if (!showsLive(job, identity)) return run();
   // What cannot run needs no page.
@@ -66,7 +66,7 @@ async function startLocal(job: RankJob): Promise<number> {
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
-    ...(gpus && { gpus }),
+    gpus,
     prefix: show.verbose,
     everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
@@ -96,12 +96,7 @@ async function joinAndWork(
   let world: World | undefined;
   try {
     if (launcher !== 'local') pinUnderLauncher({ pin, gpus, localRank, localRanks: localSize });
-    world = await openWorld({
-      timeoutMs,
-      ...(ranks !== undefined && { ranks }),
-      ...(iface !== undefined && { iface }),
-      ...(tokenFile !== undefined && { tokenFile }),
-    });
+    world = await openWorld({ timeoutMs, ranks, iface, tokenFile });
     const joined = world;
     if (rank === 0 && !world.authenticated && !show.quiet) {
       process.stderr.write(`${unauthenticated}\n`);

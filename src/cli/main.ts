@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
-import { addBenchCommand } from './bench.js';
+import { describeBenchmark } from './bench.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
 import { addInfoCommand } from './info.js';
@@ -33,7 +33,7 @@ const program = new Command('weft')
   .exitOverride();
 addInfoCommand(program);
 addListCommand(program);
-for (const benchmark of benchmarks) addBenchCommand(program, benchmark);
+for (const benchmark of benchmarks) describeBenchmark(program.command(benchmark.id), benchmark);
 addRunCommand(program);
 addSuiteCommand(program);
 addCheckCommand(program);

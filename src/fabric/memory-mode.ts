@@ -1,19 +1,16 @@
 import { WeftError } from '../errors.js';
 
-/** Bits of `fi_domain_attr.mr_mode`, as libfabric numbers them. */
+/** Bits of `fi_domain_attr.mr_mode` that we offer or refuse, as libfabric numbers them. */
 export const mrBits = {
   BASIC: 1 << 0,
-  SCALABLE: 1 << 1,
   LOCAL: 1 << 2,
   RAW: 1 << 3,
   VIRT_ADDR: 1 << 4,
   ALLOCATED: 1 << 5,
   PROV_KEY: 1 << 6,
-  MMU_NOTIFY: 1 << 7,
   RMA_EVENT: 1 << 8,
   ENDPOINT: 1 << 9,
   HMEM: 1 << 10,
-  COLLECTIVE: 1 << 11,
 } as const;
 
 /** What we can live with, and therefore offer. */
@@ -25,26 +22,18 @@ export const offeredMrMode =
   mrBits.ENDPOINT |
   mrBits.HMEM;
 
-/** How a provider wants memory registered, in words. */
+/** How peers name a region, in words. */
 interface MemoryMode {
   /** Keys come from the provider; else the application chooses them. */
   readonly providerKeys: boolean;
   /** A remote place is named by its virtual address; else by its offset in the region. */
   readonly virtualAddresses: boolean;
-  /** Local buffers of every operation must be registered and carry their descriptor. */
-  readonly localDescriptors: boolean;
-  /** Pages must exist before registration. */
-  readonly allocated: boolean;
-  /** Regions are bound to the endpoint. */
-  readonly boundToEndpoint: boolean;
-  /** GPU memory must be registered as such. */
-  readonly deviceMemory: boolean;
 }
 
 /**
  * Every buffer we hand out is allocated, touched and registered on all channels before its first use, and each
- * operation carries its descriptor: `allocated` and `localDescriptors` are met by that and cost nothing where they
- * are not asked for.
+ * operation carries its descriptor: FI_MR_ALLOCATED and FI_MR_LOCAL are met by that and cost nothing where they are
+ * not asked for.
  */
 export function memoryMode(mrMode: number): MemoryMode {
   const has = (bit: number) => (mrMode & bit) !== 0;
@@ -62,10 +51,6 @@ export function memoryMode(mrMode: number): MemoryMode {
   return {
     providerKeys: basic || has(mrBits.PROV_KEY),
     virtualAddresses: basic || has(mrBits.VIRT_ADDR),
-    localDescriptors: has(mrBits.LOCAL),
-    allocated: basic || has(mrBits.ALLOCATED),
-    boundToEndpoint: has(mrBits.ENDPOINT),
-    deviceMemory: has(mrBits.HMEM),
   };
 }
 

@@ -8,29 +8,10 @@ import { callingGpu } from './faults.js';
 import { Kernel } from './kernel.js';
 
 /** A GPU of this machine, as its driver describes it. */
-export interface GpuDescription {
-  /** CUDA's number: CUDA_VISIBLE_DEVICES decides what it counts. */
-  readonly index: number;
-  readonly name: string;
-  /** As sysfs writes it: 0000:19:00.0 */
-  readonly pci: string;
+export interface GpuDescription extends Omit<NativeGpu, 'capabilityMajor' | 'capabilityMinor'> {
   /** 9.0 for Hopper. */
   readonly computeCapability: string;
-  readonly memoryBytes: number;
-  readonly multiprocessors: number;
-  readonly l2CacheBytes: number;
-  readonly copyEngines: number;
   readonly driverVersion: string;
-  /** Its memory can be handed to a NIC as a DMABUF. */
-  readonly dmabuf: boolean;
-  /** Its memory can be opened by another process of this host. */
-  readonly ipc: boolean;
-  readonly gpuDirectRdma: boolean;
-  readonly unifiedAddressing: boolean;
-  /** Atomics of the GPU on host memory are atomic for the CPU too. */
-  readonly hostNativeAtomics: boolean;
-  /** Indices of the GPUs whose memory this one can reach by itself. */
-  readonly peers: readonly number[];
 }
 
 /** Whether this process can use GPUs, and if not, why. */

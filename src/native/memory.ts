@@ -61,8 +61,10 @@ export type NativeSpan = NativeMemory | NativeDeviceMemory;
 
 /** A GPU as its driver describes it, without a context on it. */
 export interface NativeGpu {
+  /** CUDA's number: CUDA_VISIBLE_DEVICES decides what it counts. */
   readonly index: number;
   readonly name: string;
+  /** As sysfs writes it: 0000:19:00.0 */
   readonly pci: string;
   readonly memoryBytes: number;
   readonly capabilityMajor: number;
@@ -71,9 +73,13 @@ export interface NativeGpu {
   readonly l2CacheBytes: number;
   readonly copyEngines: number;
   readonly unifiedAddressing: boolean;
+  /** Its memory can be handed to a NIC as a DMABUF. */
   readonly dmabuf: boolean;
+  /** Its memory can be opened by another process of this host. */
   readonly ipc: boolean;
   readonly gpuDirectRdma: boolean;
+  /** Atomics of the GPU on host memory are atomic for the CPU too. */
   readonly hostNativeAtomics: boolean;
-  readonly peers: number[];
+  /** Indices of the GPUs whose memory this one can reach by itself. */
+  readonly peers: readonly number[];
 }

@@ -1,4 +1,3 @@
-import type { Plan } from './plan.js';
 import type { Strategy } from './strategies.js';
 import { checkCount, type Traffic } from './traffic.js';
 
@@ -73,30 +72,6 @@ export function loadOfTraffic(
     }
   }
   return load;
-}
-
-/** The same from the plans of all ranks. Copies between host and device load no link. */
-export function loadOfPlans(plans: readonly Plan[]): Load {
-  const channels = Math.max(...plans.map((plan) => plan.channels));
-  const sequential = plans.some(isSequential);
-  const load = emptyLoad(plans.length, channels, sequential);
-  for (const { rank, steps } of plans) {
-    for (const step of steps) {
-      if (step.kind !== 'post' || step.op === 'recv') continue;
-      load.out[rank * channels + step.channel]! += step.local.bytes;
-      load.in[step.peer * channels + step.channel]! += step.local.bytes;
-    }
-  }
-  return load;
-}
-
-/** Where bytes are sent only after others came or went; the copies of a staged plan are no such thing. */
-function isSequential({ steps }: Plan): boolean {
-  const waits: boolean[] = [];
-  for (const { after } of steps) {
-    waits.push(after.some((index) => steps[index]!.kind !== 'copy' || waits[index]!));
-  }
-  return steps.some((s, index) => s.kind === 'post' && s.local.bytes > 0 && waits[index]!);
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {

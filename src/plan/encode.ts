@@ -1,5 +1,4 @@
-import type { PlanSlice, PostStep, Step } from './plan.js';
-import { type Delivery, type Plan, type PlanBuffer, type PostBuffer, planVersion } from './plan.js';
+import type { Delivery, Plan, PlanBuffer, PlanSlice, Step } from './plan.js';
 
 /**
  * A plan as typed arrays, for the addon. All numbers are unsigned integers.
@@ -37,7 +36,7 @@ import { type Delivery, type Plan, type PlanBuffer, type PostBuffer, planVersion
  *
  * `after` holds the step indices of all steps, one after the other.
  */
-interface EncodedPlan {
+export interface EncodedPlan {
   readonly header: Uint32Array<ArrayBuffer>;
   readonly steps: Float64Array<ArrayBuffer>;
   readonly after: Uint32Array<ArrayBuffer>;
@@ -106,45 +105,4 @@ function encodeStep(step: Step): number[] {
       return [...head, 0, 0, 0, buffer(to)];
     }
   }
-}
-
-/** The inverse of `encodePlan`. */
-export function decodePlan({ header, steps, after }: EncodedPlan): Plan {
-  const field = (i: number): number => header[i] ?? 0;
-  const wide = (i: number): number => field(i) + field(i + 1) * highUnit;
-  if (field(0) !== planVersion) throw new TypeError(`plan version ${field(0)} is not known`);
-  return {
-    version: planVersion,
-    rank: field(1),
-    world: field(2),
-    channels: field(3),
-    window: field(4),
-    delivery: deliveries[field(5)]!,
-    chunkBytes: wide(7),
-    sourceBytes: wide(9),
-    targetBytes: wide(11),
-    steps: Array.from({ length: field(6) }, (_, index) =>
-      decodeStep(steps.subarray(index * stepFields, (index + 1) * stepFields), after),
-    ),
-  };
-}
-
-function decodeStep(fields: Float64Array, allAfter: Uint32Array): Step {
-  const field = (i: number): number => fields[i] ?? 0;
-  const after = [...allAfter.subarray(field(8), field(8) + field(9))];
-  const bytes = field(5);
-  const slice = { buffer: buffers[field(3)]!, offset: field(4), bytes };
-  if (field(0) === waitKind) {
-    return { kind: 'wait', source: field(2), slot: field(7), offset: field(4), bytes, after };
-  }
-  if (field(0) === copyKind) {
-    const to = { buffer: buffers[field(10)]!, offset: field(6), bytes };
-    return { kind: 'copy', from: slice, to, after };
-  }
-  const op = ops[field(0)];
-  if (op === undefined) throw new TypeError(`step kind ${field(0)} is not known`);
-  const local = slice as PlanSlice<PostBuffer>;
-  const post = { kind: 'post', channel: field(1), peer: field(2), local, after } as const;
-  if (op !== 'write') return { ...post, op } satisfies PostStep;
-  return { ...post, op, remote: { offset: field(6) }, slot: field(7) };
 }

@@ -108,11 +108,6 @@ export function chunkCount(bytes: number, chunkBytes: number): number {
   return Math.max(1, Math.ceil(bytes / chunkBytes));
 }
 
-/** The 32-bit immediate of a plan's chunk: [0][15 bits source rank][16 bits slot]. */
-export function planImmediate(source: number, slot: number): number {
-  return source * 65_536 + slot;
-}
-
 export function isWrite(step: Step): step is WriteStep {
   return step.kind === 'post' && step.op === 'write';
 }

@@ -59,14 +59,8 @@ export async function agreeOnFabric(
   const { channels, gpus, socketNics } = wish;
   const provider = await agreeOnProvider(world, wish);
   const asked = wish.nics ?? (isSockets(provider) ? socketNics : undefined);
-  const { nics, ...found } = await agreeOnNics(
-    world,
-    provider,
-    { ...(asked && { nics: asked }), ...(gpus && { gpus }) },
-    gaps,
-  );
-  const options = { provider, ...(channels !== undefined && { channels }), ...(nics && { nics }) };
-  return { options, named: asked !== undefined, ...found };
+  const { nics, ...found } = await agreeOnNics(world, provider, { nics: asked, gpus }, gaps);
+  return { options: { provider, channels, nics }, named: asked !== undefined, ...found };
 }
 
 /** From a world to an engine: every rank calls it, and all of them take each step together. */

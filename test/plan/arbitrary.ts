@@ -48,3 +48,6 @@ export const arbitraryTraffic = (maxWorld: number, maxBytes: number): fc.Arbitra
 
 export const ranksOf = (traffic: Traffic): number[] =>
   Array.from({ length: traffic.world }, (_, rank) => rank);
+
+/** The 32-bit immediate of a plan's chunk: [0][15 bits source rank][16 bits slot]. */
+export const planImmediate = (source: number, slot: number): number => source * 65_536 + slot;

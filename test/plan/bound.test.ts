@@ -1,17 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  allowedLineRateGbps,
-  boundOfTraffic,
-  loadOfPlans,
-  loadOfTraffic,
-} from '../../src/plan/bound.js';
+import { allowedLineRateGbps, boundOfTraffic, loadOfTraffic } from '../../src/plan/bound.js';
 import { allToAllMatrixTraffic, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic, ranksOf } from './arbitrary.js';
+import { loadOfPlans } from './load-of-plans.js';
 
 const nics = (count: number, lineRateGbps?: number) =>
   Array.from({ length: count }, (_, i) => ({ nic: `nic${i}`, lineRateGbps }));

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePlan, encodePlan } from '../../src/plan/encode.js';
+import { encodePlan } from '../../src/plan/encode.js';
 import { pingPong } from '../../src/plan/patterns/ping-pong.js';
 import { maxSlot, type Plan, type Step } from '../../src/plan/plan.js';
+import { decodePlan } from './decode-plan.js';
 
 const bytes = fc.maxSafeNat();
 const rank = fc.integer({ min: 0, max: 32_767 });

@@ -6,8 +6,9 @@ import {
 } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong } from '../../src/plan/patterns/ping-pong.js';
-import { chunkCount, isWait, isWrite, maxSlot, planImmediate } from '../../src/plan/plan.js';
+import { chunkCount, isWait, isWrite, maxSlot } from '../../src/plan/plan.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
+import { planImmediate } from './arbitrary.js';
 
 describe('a chunk count', () => {
   test('counts the shorter last chunk', () => expect(chunkCount(2049, 1024)).toBe(3));

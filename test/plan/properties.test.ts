@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
-import { chunkCount, isWait, isWrite, maxSlot, planImmediate } from '../../src/plan/plan.js';
+import { chunkCount, isWait, isWrite, maxSlot } from '../../src/plan/plan.js';
 import { strategies } from '../../src/plan/strategies.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { type WritePlanOptions, writePlan } from '../../src/plan/write-plan.js';
-import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic, ranksOf } from './arbitrary.js';
+import {
+  arbitraryChannels,
+  arbitraryStrategy,
+  arbitraryTraffic,
+  planImmediate,
+  ranksOf,
+} from './arbitrary.js';
 
 type Spread = Pick<WritePlanOptions, 'strategy' | 'channels' | 'chunkBytes'>;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadOfPlans, loadOfTraffic } from '../../src/plan/bound.js';
-import { decodePlan, encodePlan } from '../../src/plan/encode.js';
+import { loadOfTraffic } from '../../src/plan/bound.js';
+import { encodePlan } from '../../src/plan/encode.js';
 import { allToAll } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
@@ -11,7 +11,9 @@ import { single, strategies } from '../../src/plan/strategies.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryStrategy, arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
+import { decodePlan } from './decode-plan.js';
 import { Interpreter } from './interpreter.js';
+import { loadOfPlans } from './load-of-plans.js';
 import { sourceByte } from './source-bytes.js';
 
 const iterations = 3;

@@ -151,7 +151,7 @@ function rankFinding(
 }
 
 /** Half at 4 times the noise, 94 % at 16; less where not all of the cells in question agree. Never certain. */
-export const confidenceFrom = (sigmas: number, consistency: number): number =>
+const confidenceFrom = (sigmas: number, consistency: number): number =>
   Math.round(Math.min(0.99, 1 - 2 ** (-sigmas / 4)) * consistency * 100) / 100;
 
 function confidenceOf({ symptoms }: Suspect, symptom: Finding['symptom'], alone: number): number {

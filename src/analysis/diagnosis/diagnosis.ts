@@ -1,11 +1,10 @@
 import type { Diagnosis, Finding } from '../../results/finding.js';
 import type { Places } from './cells.js';
-import { confidenceFrom, type RetestResult } from './conclude.js';
+import type { RetestResult } from './conclude.js';
 import { nameOf } from './finding-name.js';
 import { type Gap, gapFindings } from './gaps.js';
 import { concludeAll } from './loss.js';
 import type { ScanResult, Suspect, Symptom } from './suspects.js';
-import { nextStep } from './words.js';
 
 interface Examined {
   readonly scan: ScanResult;
@@ -20,7 +19,7 @@ export function diagnosisOf({ scan, suspects, results, gaps }: Examined): Diagno
   const { matrix, pace } = scan;
   const { findings, dismissed } = concludeAll(results, matrix);
   const suspicion = (outcome: string) => (suspect: Suspect) => {
-    const { symptom, ...subject } = suspicionOf(suspect, matrix);
+    const { subject, symptom } = suspicionOf(suspect, matrix);
     return `${nameOf(subject)} ${looked[symptom]} in the scan ${outcome}`;
   };
   return {
@@ -54,20 +53,9 @@ const symptomOf: Record<Symptom['metric'], Finding['symptom']> = {
 };
 
 /** What a suspect is called before its retest: by the symptom that is plainest. */
-function suspicionOf(suspect: Suspect, places: Places): Finding {
+function suspicionOf(suspect: Suspect, places: Places) {
   const symptom = suspect.symptoms.reduce((a, b) => (b.sigmas > a.sigmas ? b : a));
-  const { metric, effect, sigmas, consistency } = symptom;
-  const subject = { ...whoOf(suspect, symptom, places), symptom: symptomOf[metric] };
-  const ratio = Math.exp(subject.symptom === 'late' ? -effect : effect);
-  const share = Math.round(consistency * 100);
-  return {
-    ...subject,
-    effect: ratio,
-    // Nobody has looked twice.
-    confidence: Math.round(confidenceFrom(sigmas, consistency) * 50) / 100,
-    evidence: `${share} % of the pairs of ${nameOf(subject)} stand out (${ratio.toFixed(2)} times the healthy value); not retested.`,
-    next: nextStep(subject),
-  };
+  return { subject: whoOf(suspect, symptom, places), symptom: symptomOf[symptom.metric] };
 }
 
 function whoOf({ ranks, rail }: Suspect, { cause }: Symptom, { hosts, nics }: Places) {

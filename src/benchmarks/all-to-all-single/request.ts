@@ -1,9 +1,16 @@
 import { WeftError } from '../../errors.js';
 import type { Asked } from '../../runner/benchmark.js';
-import { choice, option, size, text, type ValueKind } from '../../settings/option.js';
+import {
+  choice,
+  option,
+  size,
+  text,
+  type ValueKind,
+  type ValuesOf,
+} from '../../settings/option.js';
 import type { World } from '../../world/world.js';
 import { type BackendId, backendIds, Unavailable } from './backend.js';
-import { type Dtype, dtypes } from './dtype.js';
+import { dtypes } from './dtype.js';
 import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchange.js';
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
 import { requireNccl } from './nccl.js';
@@ -51,19 +58,11 @@ export const options = {
   }),
 };
 
-/** What the user asked `all-to-all-single` for. */
-interface ExchangeRequest {
-  /** Bytes from every rank to every rank; of an imbalance the mean. */
+/** What the user asked `all-to-all-single` for. Of an imbalance, `msgBytes` is the mean; a matrix decides instead of it. */
+type ExchangeRequest = ValuesOf<typeof options> & {
   readonly msgBytes: number;
-  readonly dtype: Dtype;
   readonly iterations: number;
-  /** Undefined: nccl where every rank has a GPU and NCCL, else fabric. */
-  readonly backends?: readonly BackendId[];
-  /** The exponent of Zipf's law. */
-  readonly zipf?: number;
-  /** The path of a matrix; it decides instead of `msgBytes`. */
-  readonly matrix?: string;
-}
+};
 
 export function requestOf(asked: Asked<typeof options>): ExchangeRequest {
   const { msgBytes, zipf, matrix } = asked.options;

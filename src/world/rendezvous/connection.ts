@@ -44,10 +44,6 @@ export class Connection {
     return this.#socket.remoteAddress ?? 'an unknown address';
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /** The other side has proved itself: larger messages are accepted from now on. */
   trust(): void {
     this.#reader.limits = memberLimits;
