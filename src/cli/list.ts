@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
 import { inspect } from '../fabric/inspect.js';
 import { gpuAvailability } from '../gpu/gpu.js';
+import { groupBy } from '../measure/group.js';
 import { formatBytes } from '../measure/units.js';
 import { type Benchmark, usesFabric } from '../runner/benchmark.js';
 import type { Column, NamedColumn } from '../runner/columns.js';
@@ -71,14 +72,8 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
     `${id}: ${summary}`,
     `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; default sizes ${sizes}`,
     `  runs     ${runs.join(', ') || 'nothing on this machine'}`,
-    ...[...byReason(rest)].map(([reason, names]) => `  not here ${names.join(', ')} (${reason})`),
+    ...[...groupBy(rest, ({ reason }) => reason)].map(
+      ([reason, some]) => `  not here ${some.map(({ name }) => name).join(', ')} (${reason})`,
+    ),
   ].join('\n');
-}
-
-function byReason(columns: Listed['columns']): Map<string, string[]> {
-  const reasons = new Map<string, string[]>();
-  for (const { name, reason = '' } of columns) {
-    reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
-  }
-  return reasons;
 }

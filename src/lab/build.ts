@@ -67,7 +67,7 @@ const bridge = (name: string, { mtu }: LabSpec): string[] => [
   `link set ${name} addrgenmode none up`,
 ];
 
-/** The host's end of its cables, told what they are: see `weftAlias` in the fabric's NICs. */
+/** The host's end of its cables, told what they are: see `parseAlias` in fabric/nics.ts. */
 function hostLines(host: number, spec: LabSpec, center: string): string[] {
   const line = `weft:rate=${spec.bitsPerSecond},burst=${burstBytes(spec.mtu)}`;
   const cable = (nic: string, port: string, address: string, alias: string) => [

@@ -17,9 +17,7 @@ export function compareLogs(a: RunLog, b: RunLog): ComparisonAnswer {
   const [nameA, nameB] = [a.header?.benchmark, b.header?.benchmark];
   if (nameA !== nameB) {
     const names = `${nameA ?? a.key} and ${nameB ?? b.key}`;
-    return {
-      problem: `These are runs of different benchmarks (${names}) and cannot be compared.`,
-    };
+    return { problem: `These are runs of different benchmarks (${names}) and cannot be compared.` };
   }
   try {
     return keptOrCompared(a, b);

@@ -46,7 +46,7 @@ export interface NativeQuery {
   readonly anything?: boolean;
 }
 
-/** A plan to execute; see native/executor.h for what is timed. */
+/** A plan to execute; see native/plan/executor.h for what is timed. */
 export interface NativeJob {
   readonly plan: { header: Uint32Array; steps: Float64Array; after: Uint32Array };
   readonly source: number;

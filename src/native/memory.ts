@@ -42,7 +42,7 @@ export interface NativeDeviceMemory {
   exportDmabuf(): number;
   /** 64 bytes that another process of this host opens the memory with. */
   ipcHandle(): Uint8Array;
-  /** Milliseconds of one repeat; see native/gpu-timing.h. With 0 blocks a multiprocessor, the usual shape. */
+  /** Milliseconds of one repeat; see native/gpu/gpu-timing.h. With 0 blocks a multiprocessor, the usual shape. */
   time(
     work: GpuWork,
     bytes: number,

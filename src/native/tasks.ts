@@ -5,7 +5,7 @@ export interface NativeTask<T> {
   abort(): void;
 }
 
-/** One measurement of the queue; see native/queue-run.h for what is timed. */
+/** One measurement of the queue; see native/gpu/queue-run.h for what is timed. */
 export interface NativeQueueJob {
   readonly what: 'push' | 'echo' | 'empty';
   /** The GPU whose threads produce; absent: CPU threads. */
@@ -45,7 +45,7 @@ export interface NativeQueueResult {
   readonly clockUncertainty: number;
 }
 
-/** How a plan's transfers are asked for by producers; see native/proxy-program.h. */
+/** How a plan's transfers are asked for by producers; see native/proxy/proxy-program.h. */
 export interface NativeProxyJob {
   readonly gpu?: number;
   /** CPU threads, or blocks of the kernel. */
@@ -68,7 +68,7 @@ export interface NativeProxyResult {
   readonly clockUncertainty: number;
 }
 
-/** A grid of blocks that writes a pattern with 16-byte stores; see native/ipc.h. */
+/** A grid of blocks that writes a pattern with 16-byte stores; see native/gpu/ipc.h. */
 export interface NativeIpcJob {
   readonly grid: number;
   readonly block: number;
@@ -99,7 +99,7 @@ export interface NativePeerMemory {
   close(): void;
 }
 
-/** What producers and a service of transfers share; see native/transfer-board.h. */
+/** What producers and a service of transfers share; see native/proxy/transfer-board.h. */
 export interface NativeTransferBoard {
   /** What a kernel is given: `weft::shmem::Context`. */
   context(): Uint8Array;

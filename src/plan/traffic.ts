@@ -44,9 +44,7 @@ export function checkWorld(world: number): void {
     throw new WeftError(
       'BAD_USAGE',
       `${world} ranks are more than the ${maxWorld} an immediate names`,
-      {
-        hint: `Use at most ${maxWorld} ranks.`,
-      },
+      { hint: `Use at most ${maxWorld} ranks.` },
     );
   }
 }

@@ -114,8 +114,8 @@ export class RunFile implements Disposable {
       `${what} could not be written to ${this.path}: ${why}; ${kept}`,
       {
         hint: full
-          ? `Free at least ${formatBytesRounded(bytes)}B there, or name another place with --out.`
-          : 'Name another place with --out.',
+          ? `Free at least ${formatBytesRounded(bytes)}B there, or name another place with \`out\`.`
+          : 'Name another place with `out`.',
         cause,
       },
     );
@@ -155,7 +155,7 @@ function openError(path: string, code: string | undefined, cause: unknown): Weft
   };
   const why = reasons[code ?? ''] ?? messageOf(cause);
   return new WeftError('BAD_USAGE', `cannot create ${path}: ${why}`, {
-    hint: 'Name a new file in a writable folder with --out.',
+    hint: 'Name a new file in a writable folder with `out`.',
     cause,
   });
 }

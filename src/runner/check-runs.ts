@@ -1,5 +1,6 @@
 import type { Expectation } from '../analysis/verdict/expectations.js';
 import { WeftError } from '../errors.js';
+import { groupBy } from '../measure/group.js';
 import { pairMetricOf } from '../results/column-name.js';
 import type { Run } from '../results/schema.js';
 import { type Benchmark, optionsOf } from './benchmark.js';
@@ -42,11 +43,7 @@ export function runsForExpectations(
   expectations: readonly Expectation[],
   scope: CheckScope,
 ): Job[] {
-  const groups = new Map<string, Expectation[]>();
-  for (const expectation of expectations) {
-    const key = `${expectation.benchmark} ${expectation.bytes ?? ''}`;
-    groups.set(key, [...(groups.get(key) ?? []), expectation]);
-  }
+  const groups = groupBy(expectations, (one) => `${one.benchmark} ${one.bytes ?? ''}`);
   const runs = [...groups.values()].map((group) => {
     const { benchmark: id, bytes } = group[0]!;
     const columns = [...new Set(group.map((one) => one.column))];

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { groupBy } from '../measure/group.js';
 import { formatBytesRounded } from '../measure/units.js';
 import type { World } from '../world/world.js';
 import type { Column } from './columns.js';
@@ -46,11 +47,8 @@ export function misfit(
   needs: readonly Need[],
   available: readonly number[],
 ): string | undefined {
-  const boots = new Map<string, number[]>();
-  for (const { rank, bootId } of world.members) {
-    boots.set(bootId, [...(boots.get(bootId) ?? []), rank]);
-  }
-  for (const ranks of boots.values()) {
+  for (const members of groupBy(world.members, ({ bootId }) => bootId).values()) {
+    const ranks = members.map(({ rank }) => rank);
     const buffers = sumOf(needs, ranks);
     const total = buffers + ranks.length * overheadBytes;
     const free = Math.min(...ranks.map((rank) => available[rank]!));

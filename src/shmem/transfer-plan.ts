@@ -2,7 +2,7 @@ import { type Plan, planVersion, type WriteStep } from '../plan/plan.js';
 import { defaultChunkBytes, defaultWindow } from '../plan/write-plan.js';
 import type { ServeTransfersOptions } from './serve-transfers.js';
 
-/** One write for each transfer; they take the channels in turn. Nobody waits for them: see native/serving-executor.h. */
+/** One write for each transfer, on the channels in turn. Nobody waits for them: see native/proxy/serving-executor.h. */
 export function transferPlan(options: ServeTransfersOptions): Plan {
   const { world, fabric, source, target, transfers } = options;
   const { channels } = fabric;

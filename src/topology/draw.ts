@@ -1,3 +1,4 @@
+import { groupBy } from '../measure/group.js';
 import { formatList } from './cpu-set.js';
 import type { Bridge, Gpu, OtherDevice, Topology, TreeNic, TreeNode } from './model.js';
 import { railNics } from './nearest.js';
@@ -147,14 +148,12 @@ function gpuBranch({ index, pci, model, linkGbps }: Gpu): Branch {
 }
 
 /** NICs that differ only in name and address stand on one line. */
-function alike(nics: readonly TreeNic[]): TreeNic[][] {
-  const groups = new Map<string, TreeNic[]>();
-  for (const nic of nics) {
-    const key = [nic.technology, nic.rateGbps, nic.linkGbps, nic.up].join();
-    groups.set(key, [...(groups.get(key) ?? []), nic]);
-  }
+const alike = (nics: readonly TreeNic[]): TreeNic[][] => {
+  const groups = groupBy(nics, (nic) =>
+    [nic.technology, nic.rateGbps, nic.linkGbps, nic.up].join(),
+  );
   return [...groups.values()];
-}
+};
 
 function nicBranch(nics: readonly TreeNic[]): Branch {
   const [{ technology, rateGbps, linkGbps, up }] = nics as [TreeNic];

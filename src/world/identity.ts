@@ -19,13 +19,13 @@ export interface Identity {
   /** Every rank runs on this host. */
   readonly oneHost: boolean;
   /** Where each rank is expected, when the launcher says. */
-  readonly expectedHosts: readonly string[] | undefined;
+  readonly expectedHosts?: readonly string[] | undefined;
   /** The host of rank 0 as this process is to reach it; undefined when all are on this host. */
-  readonly masterHost: string | undefined;
+  readonly masterHost?: string | undefined;
   /** The ports rank 0 may listen on, in order of preference; 0 means any free one. */
   readonly ports: readonly number[];
   /** A listening socket that the parent opened for rank 0. */
-  readonly listenFd: number | undefined;
+  readonly listenFd?: number | undefined;
   /** The same on all ranks of a job and different between jobs, as far as the launcher allows. */
   readonly jobId: string;
   /** The launcher itself listens on MASTER_PORT, so rank 0 cannot. */
@@ -49,10 +49,7 @@ const single = (): Identity => ({
   localSize: 1,
   hostIndex: 0,
   oneHost: true,
-  expectedHosts: undefined,
-  masterHost: undefined,
   ports: [0],
-  listenFd: undefined,
   jobId: 'single',
   portHeldByAgent: false,
 });

@@ -58,8 +58,6 @@ export function addressOf(
   throw new WeftError(
     'BAD_USAGE',
     `no interface with an address fits ${choice.from}=${choice.wanted}`,
-    {
-      hint: `This host has ${there}.`,
-    },
+    { hint: `This host has ${there}.` },
   );
 }

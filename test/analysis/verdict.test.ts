@@ -152,10 +152,7 @@ describe('known machines', () => {
   });
 
   test('shares between two sizes are interpolated, beyond the last they stay, below the first nothing is known', () => {
-    const points = [
-      [M, 20],
-      [4 * M, 40],
-    ] as const;
+    const points = { '1M': 20, '4M': 40 };
     expect([M / 2, M, 2 * M, 4 * M, 8 * M].map((bytes) => efficiencyAt(points, bytes))).toEqual([
       undefined,
       20,

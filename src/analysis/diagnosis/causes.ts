@@ -1,3 +1,4 @@
+import { groupBy } from '../../measure/group.js';
 import type { Direction, Who } from '../../results/finding.js';
 import type { Cell, Places } from './cells.js';
 
@@ -41,15 +42,7 @@ export function causesOf(cells: readonly Cell[], places: Places): Cause[] {
 const kinds = ['pair', 'nic', 'host', 'rank', 'rail'] as const;
 const order = ({ kind }: Subject): number => kinds.indexOf(kind);
 
-function matesOf({ hosts }: Places): Mates {
-  const mates = new Map<string, number[]>();
-  hosts.forEach((host, rank) => {
-    const list = mates.get(host);
-    if (list) list.push(rank);
-    else mates.set(host, [rank]);
-  });
-  return mates;
-}
+const matesOf = ({ hosts }: Places): Mates => groupBy(hosts.keys(), (rank) => hosts[rank]!);
 
 function subjectsOf(cell: Cell, places: Places, mates: Mates): [string, Subject][] {
   const { from, to } = cell;

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../measure/units.js';
+import { parseBytes } from '../../measure/units.js';
 import type { Row, Run } from '../../results/schema.js';
 import { judgeRow, limitsOf, type MetricName } from './expectations.js';
 import type { Item } from './verdict.js';
@@ -29,9 +29,8 @@ interface Reference {
   readonly ofBound?: Readonly<Record<string, Efficiencies>>;
 }
 
-type Efficiencies = readonly (readonly [bytes: number, percent: number])[];
-
-const [K, M, G] = [2 ** 10, 2 ** 20, 2 ** 30];
+/** Per cent by size, the smallest first. */
+type Efficiencies = Readonly<Record<string, number>>;
 
 /**
  * Share of the line rate by size, as published for p5.48xlarge over EFA (Libefaxx's result tables: write and
@@ -41,85 +40,51 @@ const reference: Readonly<Record<string, Reference>> = {
   write: {
     metric: 'busbwPercent',
     columns: {
-      SinglePin: [
-        [256 * K, 31.6],
-        [512 * K, 48],
-        [M, 63.3],
-        [2 * M, 77.3],
-        [4 * M, 86.2],
-        [8 * M, 91.4],
-        [16 * M, 94],
-        [32 * M, 95.8],
-        [64 * M, 96.6],
-        [G, 97.7],
-      ],
-      SingleDMA: [
-        [256 * K, 32.6],
-        [512 * K, 47.9],
-        [M, 64.2],
-        [2 * M, 78.2],
-        [4 * M, 85.9],
-        [8 * M, 91.1],
-        [16 * M, 94],
-        [32 * M, 95.6],
-        [64 * M, 96.6],
-        [G, 97.7],
-      ],
-      MultiDMA: [
-        [256 * K, 8.2],
-        [4 * M, 57.8],
-        [64 * M, 91.7],
-        [G, 95],
-      ],
+      SinglePin: {
+        '256K': 31.6,
+        '512K': 48,
+        '1M': 63.3,
+        '2M': 77.3,
+        '4M': 86.2,
+        '8M': 91.4,
+        '16M': 94,
+        '32M': 95.8,
+        '64M': 96.6,
+        '1G': 97.7,
+      },
+      SingleDMA: {
+        '256K': 32.6,
+        '512K': 47.9,
+        '1M': 64.2,
+        '2M': 78.2,
+        '4M': 85.9,
+        '8M': 91.1,
+        '16M': 94,
+        '32M': 95.6,
+        '64M': 96.6,
+        '1G': 97.7,
+      },
+      MultiDMA: { '256K': 8.2, '4M': 57.8, '64M': 91.7, '1G': 95 },
     },
     ofBound: {
-      RoundRobinDMA: [
-        [256 * K, 30.1],
-        [4 * M, 84.3],
-        [64 * M, 94.9],
-        [G, 96.1],
-      ],
+      RoundRobinDMA: { '256K': 30.1, '4M': 84.3, '64M': 94.9, '1G': 96.1 },
     },
   },
   sendrecv: {
     metric: 'busbwPercent',
     columns: {
-      SinglePin: [
-        [128 * K, 7.1],
-        [M, 26.8],
-        [4 * M, 40.2],
-        [16 * M, 45.9],
-        [128 * M, 48.2],
-      ],
-      SingleDMA: [
-        [128 * K, 9.8],
-        [M, 30.6],
-        [4 * M, 41.6],
-        [16 * M, 46.2],
-        [128 * M, 48.3],
-      ],
+      SinglePin: { '128K': 7.1, '1M': 26.8, '4M': 40.2, '16M': 45.9, '128M': 48.2 },
+      SingleDMA: { '128K': 9.8, '1M': 30.6, '4M': 41.6, '16M': 46.2, '128M': 48.3 },
     },
   },
   all2all: {
     // Three peers: the published per-peer shares, times 3, are what the line carried.
     metric: 'linePercent',
     columns: {
-      SinglePin: [
-        [4 * M, 37.7],
-        [32 * M, 36.6],
-      ],
-      SingleDMA: [
-        [4 * M, 37.6],
-        [32 * M, 35.9],
-      ],
-      MultiDMA: [
-        [4 * M, 30.4],
-        [32 * M, 36.4],
-      ],
-      RoundRobinDMA: [
-        [4 * M, 29.7],
-        [32 * M, 31.7],
-      ],
+      SinglePin: { '4M': 37.7, '32M': 36.6 },
+      SingleDMA: { '4M': 37.6, '32M': 35.9 },
+      MultiDMA: { '4M': 30.4, '32M': 36.4 },
+      RoundRobinDMA: { '4M': 29.7, '32M': 31.7 },
     },
   },
 };
@@ -129,7 +94,8 @@ const passShare = 0.95;
 const failShare = 0.8;
 
 /** Between two sizes the share is interpolated over the logarithm of the size; beyond the last it stays. */
-export function efficiencyAt(points: Efficiencies, bytes: number): number | undefined {
+export function efficiencyAt(shares: Efficiencies, bytes: number): number | undefined {
+  const points = Object.entries(shares).map(([size, share]) => [parseBytes(size), share] as const);
   const next = points.findIndex(([size]) => size >= bytes);
   if (next === -1) return points.at(-1)?.[1];
   const [after, before] = [points[next]!, points[next - 1]];
@@ -229,4 +195,4 @@ export function judgeByBound(runs: readonly Run[]): Item[] {
 const anyMachine = { pass: 80, fail: 50 };
 
 export const describeMachine = ({ name, nicGbps }: Machine): string =>
-  `built-in figures for ${name}: ${nicGbps} Gbps NICs, shares of the line rate as published for p5, from ${formatBytes(128 * K)} up`;
+  `built-in figures for ${name}: ${nicGbps} Gbps NICs, shares of the line rate as published for p5, from 128K up`;

@@ -91,7 +91,7 @@ function cellBytes(cell: string, where: string, path: string, dtype: Dtype): num
   const size = elementBytesOf(dtype);
   if (bytes % size === 0) return bytes;
   const what = `${where}: ${cell} bytes are not a whole number of ${dtype} elements`;
-  throw bad(path, what, `Use multiples of ${size}, or another --dtype.`);
+  throw bad(path, what, `Use multiples of ${size}, or another \`dtype\`.`);
 }
 
 /** A matrix has a row for every rank. */

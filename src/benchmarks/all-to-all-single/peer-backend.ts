@@ -112,7 +112,7 @@ async function within<T>(
   const over = new AbortController();
   const late = sleep(timeoutMs, undefined, { signal: over.signal }).then((): never => {
     throw new WeftError('TIMEOUT', `${library.id}: ${what} did not end within ${timeoutMs} ms`, {
-      hint: 'Is every rank still there, and is the interface the right one (--iface)?',
+      hint: 'Is every rank still there, and is the interface the right one (`iface`)?',
     });
   });
   const aborted = new Promise<never>((_, reject) => {

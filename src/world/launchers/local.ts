@@ -25,7 +25,6 @@ export const local: Reader = (env) => {
       localSize: where.size,
       hostIndex: firstHost(at.rank, where.rank),
       oneHost: where.size === at.size,
-      expectedHosts: undefined,
       masterHost: host,
       ports: [Number(split[2])],
       listenFd: at.rank === 0 ? optional(env, 'WEFT_LISTEN_FD', 3) : undefined,

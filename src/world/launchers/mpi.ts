@@ -91,10 +91,8 @@ function mpiIdentity(
     localSize: where.size,
     hostIndex: firstHost(at.rank, where.rank),
     oneHost,
-    expectedHosts: undefined,
     masterHost: given?.host,
     ports: given === undefined ? [port, ...successors(port)] : [given.port],
-    listenFd: undefined,
     jobId,
     portHeldByAgent: false,
   };

@@ -43,7 +43,6 @@ function srunIdentity(env: Environment, at: { rank: number; size: number }): Ide
       : undefined,
     masterHost: env.MASTER_ADDR ?? nodes[0],
     ports: given === undefined ? [port, ...successors(port)] : [port],
-    listenFd: undefined,
     jobId,
     portHeldByAgent: false,
   };

@@ -53,10 +53,8 @@ function torchrunIdentity(
     localSize: where?.size ?? 1,
     hostIndex: optional(env, 'GROUP_RANK', 0) ?? firstHost(at.rank, where?.rank ?? 0),
     oneHost,
-    expectedHosts: undefined,
     masterHost: meeting.host,
     ports: [...(heldByAgent ? [] : [meeting.port]), ...(agent ? successors(meeting.port) : [])],
-    listenFd: undefined,
     jobId: `torchrun:${run}:${meeting.port}`,
     portHeldByAgent: heldByAgent,
   };
