@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { basename } from 'node:path';
+import { list, numaNodeOf, read, realPath } from '../topology/sysfs-files.js';
 
 /** A network interface or RDMA device of this machine. */
 export interface Nic {
@@ -22,35 +22,10 @@ export interface Nic {
   readonly noCarrier?: boolean;
 }
 
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined; // sysfs answers EINVAL for what a driver does not know
-  }
-}
-
-function list(path: string): string[] {
-  try {
-    return readdirSync(path).sort();
-  } catch {
-    return [];
-  }
-}
-
-function pciAddress(device: string): string | undefined {
-  try {
-    // A virtio interface is a device of its own below the one on the bus.
-    const name = basename(realpathSync(device).replace(/\/virtio\d+$/, ''));
-    return /^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$/.test(name) ? name : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function numaNode(device: string): number | undefined {
-  const node = Number(read(`${device}/numa_node`) ?? '-1');
-  return node >= 0 ? node : undefined;
+/** A virtio interface is a device of its own below the one on the bus. */
+function pciOf(device: string): string | undefined {
+  const name = basename(realPath(device)?.replace(/\/virtio\d+$/, '') ?? '');
+  return /^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$/.test(name) ? name : undefined;
 }
 
 /** `25 Gb/sec (1X EDR)` */
@@ -91,8 +66,8 @@ function ethernetNic(name: string, sysfs: string): Nic {
     loopback: read(`${sysfs}/class/net/${name}/type`) === '772',
     up: state === 'up' || (state === 'unknown' && entries.length > 0),
     rateGbps: speedMbps > 0 ? speedMbps / 1000 : undefined,
-    pci: pciAddress(device),
-    numaNode: numaNode(device),
+    pci: pciOf(device),
+    numaNode: numaNodeOf(device),
     ...parseAlias(read(`${sysfs}/class/net/${name}/ifalias`)),
     ...(wanted && state !== 'up' && state !== 'unknown' && { noCarrier: true }),
   };
@@ -107,8 +82,8 @@ function rdmaNic(name: string, sysfs: string): Nic {
     loopback: false,
     up: (read(`${base}/ports/1/state`) ?? '').includes('ACTIVE'),
     rateGbps: parseRdmaRate(read(`${base}/ports/1/rate`)),
-    pci: pciAddress(`${base}/device`),
-    numaNode: numaNode(`${base}/device`),
+    pci: pciOf(`${base}/device`),
+    numaNode: numaNodeOf(`${base}/device`),
   };
 }
 

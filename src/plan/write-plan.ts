@@ -65,25 +65,18 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
   checkRank('rank', rank, world);
   checkCount('channels', channels);
   const writes = traffic.outgoing(rank).flatMap((block) =>
-    placePieces(block, strategy, channels).map((piece): WriteStep => {
-      const local = {
-        buffer: 'source',
-        offset: block.sourceOffset + piece.offset,
-        bytes: piece.bytes,
-      } as const;
-      const remote = { offset: block.targetOffset + piece.offset };
-      const { channel, slot } = piece;
-      return {
+    placePieces(block, strategy, channels).map(
+      ({ channel, slot, offset, bytes }): WriteStep => ({
         kind: 'post',
         op: 'write',
         channel,
         peer: block.target,
-        local,
-        remote,
+        local: { buffer: 'source', offset: block.sourceOffset + offset, bytes },
+        remote: { offset: block.targetOffset + offset },
         slot,
         after: [],
-      };
-    }),
+      }),
+    ),
   );
   const waits = traffic.incoming(rank).flatMap((block) =>
     placePieces(block, strategy, channels).map(

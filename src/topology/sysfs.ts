@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseList } from './cpu-set.js';
 import type { Found, FoundDevice, FoundPort } from './found.js';
 import { makeTopology } from './make-topology.js';
 import type { NumaNode, Topology } from './model.js';
 import { pciAddress } from './pci-address.js';
+import { list, numaNodeOf, read, realPath } from './sysfs-files.js';
 
 /** A NIC as whoever lists them describes it; see `listNics` of the fabric room. */
 interface NicFacts {
@@ -134,11 +134,6 @@ const commonNode = (children: readonly Found[]): number | undefined => {
   return nodes.size === 1 ? [...nodes][0] : undefined;
 };
 
-function numaNodeOf(directory: string): number | undefined {
-  const node = Number(read(join(directory, 'numa_node')) ?? '-1');
-  return node >= 0 ? node : undefined;
-}
-
 /** Bits that carry data of those on the wire, by transfers per second and lane. */
 const encodings = [
   { upToGigatransfers: 5, share: 8 / 10 },
@@ -184,21 +179,3 @@ function bySiblings(cores: readonly number[], sysfs: string): number[] {
 }
 
 const hex = (path: string): number => Number.parseInt(read(path) ?? '0', 16);
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return undefined; // absent, or EINVAL for what a driver does not know
-  }
-}
-
-const list = (path: string): string[] => (existsSync(path) ? readdirSync(path).sort() : []);
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined; // unplugged since it was listed
-  }
-}
