@@ -11,11 +11,7 @@ export const rankOptions = {
   }),
   quiet: onOff('--quiet', 'print results only'),
   verbose: onOff('--verbose', 'print all notes, causes and output of every rank'),
-  iface: option({
-    flags: '--iface <name>',
-    help: 'interface for rank 0 to listen on',
-    kind: text,
-  }),
+  iface: option({ flags: '--iface <name>', help: 'interface for rank 0 to listen on', kind: text }),
   tokenFile: option({
     flags: '--token-file <file>',
     help: 'file with a secret shared by all ranks',

@@ -11,7 +11,6 @@ import { pacingFor } from '../../session/pacing.js';
 import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
 import type { Producers } from '../producers.js';
-import { peersOf } from '../turns.js';
 import { type Asking, breakdownOf, type Mode, runMode } from './modes.js';
 import { proxyRow } from './row.js';
 import { type Timed, timeModes } from './turns.js';
@@ -84,7 +83,6 @@ function planOf({ session, settings, strategy, bytes, requests }: ProxyGroup): P
   return oneToEach({
     world: world.size,
     from: 0,
-    to: peersOf(world.size),
     bytes,
     buffers: requests,
     rank: world.rank,

@@ -14,7 +14,6 @@ import { seedOfCheck } from '../../runner/verify.js';
 import type { Session } from '../../session/session.js';
 import { option, wholeNumber } from '../../settings/option.js';
 import { chooseProducers, type Producers, producerOption, refuseMissingGpu } from '../producers.js';
-import { peersOf } from '../turns.js';
 import { measureGroup } from './group.js';
 import type { Mode } from './modes.js';
 
@@ -138,7 +137,7 @@ class ProxyRows {
 
   #traffic(bytes: number): Traffic {
     const world = this.#procedure.world.size;
-    return oneToEachTraffic({ world, from: 0, to: peersOf(world), bytes, buffers: this.#requests });
+    return oneToEachTraffic({ world, from: 0, bytes, buffers: this.#requests });
   }
 
   #needs(bytes: number): Need[] {
