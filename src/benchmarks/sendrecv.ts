@@ -3,7 +3,7 @@ import { pingPong, pingPongTraffic } from '../plan/patterns/ping-pong.js';
 import { single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
-import { peersOf } from './turns.js';
+import { peersOf } from './peers.js';
 
 export const sendrecv = defineBenchmark({
   id: 'sendrecv',

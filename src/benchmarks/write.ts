@@ -3,7 +3,7 @@ import { oneToEach, oneToEachTraffic } from '../plan/patterns/one-to-each.js';
 import { multi, roundRobin, single } from '../plan/strategies.js';
 import { defineBenchmark, type Turn } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
-import { peersOf } from './turns.js';
+import { peersOf } from './peers.js';
 
 export const write = defineBenchmark({
   id: 'write',

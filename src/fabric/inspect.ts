@@ -1,6 +1,7 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isWeftError } from '../errors.js';
+import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
 import { immediateBytes } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
@@ -126,7 +127,7 @@ function lacks({ lockedMemoryBytes }: Limits): Missing[] {
     return [];
   return [
     {
-      what: `only ${Math.round(lockedMemoryBytes / 2 ** 20)} MiB of memory can be page-locked`,
+      what: `only ${formatBytesRounded(lockedMemoryBytes)}B of memory can be page-locked`,
       hint: 'Raise it: `ulimit -l unlimited`, or memlock in /etc/security/limits.conf.',
     },
   ];

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { WeftError } from '../errors.js';
+import { formatBytesRounded } from '../measure/units.js';
 import { addon, isNativeFault } from '../native/addon.js';
 import type { Mismatch, NativeMemory } from '../native/memory.js';
 
@@ -126,7 +127,7 @@ export function checkRange(offset: number, bytes: number, limit: number): void {
 
 function memoryError(error: unknown, bytes: number): unknown {
   if (!isNativeFault(error)) return error;
-  const size = `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  const size = `${formatBytesRounded(bytes)}B`;
   if (error.operation === 'mlock') {
     const limited = error.code === constants.errno.EPERM || error.code === constants.errno.ENOMEM;
     return new WeftError('MEMORY_LIMIT', `${size} could not be page-locked: ${error.text}`, {
