@@ -127,7 +127,7 @@ function lacks({ lockedMemoryBytes }: Limits): Missing[] {
     return [];
   return [
     {
-      what: `only ${formatBytesRounded(lockedMemoryBytes)}B of memory can be page-locked`,
+      what: `only ${formatBytesRounded(lockedMemoryBytes)} of memory can be page-locked`,
       hint: 'Raise it: `ulimit -l unlimited`, or memlock in /etc/security/limits.conf.',
     },
   ];

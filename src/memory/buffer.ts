@@ -127,7 +127,7 @@ export function checkRange(offset: number, bytes: number, limit: number): void {
 
 function memoryError(error: unknown, bytes: number): unknown {
   if (!isNativeFault(error)) return error;
-  const size = `${formatBytesRounded(bytes)}B`;
+  const size = `${formatBytesRounded(bytes)} of memory`;
   if (error.operation === 'mlock') {
     const limited = error.code === constants.errno.EPERM || error.code === constants.errno.ENOMEM;
     return new WeftError('MEMORY_LIMIT', `${size} could not be page-locked: ${error.text}`, {
@@ -144,7 +144,7 @@ function memoryError(error: unknown, bytes: number): unknown {
       { hint: 'Ask for less, or use host memory.', cause: error },
     );
   }
-  return new WeftError('MEMORY_LIMIT', `${size} of memory could not be had: ${error.text}`, {
+  return new WeftError('MEMORY_LIMIT', `${size} could not be had: ${error.text}`, {
     hint: 'Ask for smaller sizes or fewer ranks.',
     cause: error,
   });
