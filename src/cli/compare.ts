@@ -34,7 +34,7 @@ export function addCompareCommand(program: Command): void {
     .command('compare')
     .description('Compare two runs; exit with 4 if B is slower.')
     .argument('<A>', 'run file, comma-separated run files, or a folder')
-    .argument('<B>', 'same, for the other side')
+    .argument('<B>', 'the same for B')
     .option(
       '--tolerance <percent>',
       'treat smaller differences as equal',
@@ -43,7 +43,7 @@ export function addCompareCommand(program: Command): void {
     )
     .option(
       '--drift <percent>',
-      'ignore run-to-run changes up to this (default: 50/900)',
+      'ignore drift up to this (default: 50; 900 below 5 runs)',
       argument(percent),
     )
     .option('--all', 'also show rows that did not change', false)

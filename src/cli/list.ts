@@ -72,7 +72,7 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
     `${id}: ${summary}`,
     `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; default sizes ${sizes}`,
     `  runs     ${runs.join(', ') || 'nothing on this machine'}`,
-    ...[...byReason(rest)].map(([reason, names]) => `  not here ${names.join(', ')} (${reason})`),
+    ...[...byReason(rest)].map(([reason, names]) => `  skipped  ${names.join(', ')} (${reason})`),
   ].join('\n');
 }
 

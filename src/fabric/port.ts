@@ -142,7 +142,7 @@ export class PromisePort {
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
     this.stop();
-    this.#failWhere(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
+    this.#failWhere(new WeftError('CLOSED', 'the fabric was closed during this operation'));
   }
 
   #await(): void {

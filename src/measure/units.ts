@@ -18,11 +18,11 @@ export function parseBytes(text: string, option = 'size'): number {
   const bytes = Number(match[1]) * (unit === undefined ? 1 : unitBytes[unit]);
   if (!Number.isInteger(bytes)) {
     throw new WeftError('BAD_USAGE', `${option}: "${text}" is not a whole number of bytes`, {
-      hint: `Its neighbours are ${Math.floor(bytes)} and ${Math.ceil(bytes)}.`,
+      hint: `The nearest sizes are ${Math.floor(bytes)} and ${Math.ceil(bytes)} bytes.`,
     });
   }
   if (!Number.isSafeInteger(bytes)) {
-    throw new WeftError('BAD_USAGE', `${option}: "${text}" is more than can be counted`, {
+    throw new WeftError('BAD_USAGE', `${option}: "${text}" is too large`, {
       hint: 'The largest size is 8191T.',
     });
   }

@@ -3,7 +3,8 @@ import { optionsOf } from '../../runner/benchmark.js';
 import { flagOf, type OptionTable } from '../../settings/option.js';
 import { showOptions } from '../show-options.js';
 
-const labFlags = {
+/** Of lab and serve, which have no table. */
+const commandFlags = {
   hosts: '--hosts',
   mtu: '--mtu',
   bitsPerSecond: '--rate',
@@ -12,6 +13,8 @@ const labFlags = {
   congestion: '--congestion',
   down: '--down',
   name: '--name',
+  host: '--host',
+  port: '--port',
 };
 
 const flagsIn = (table: OptionTable): [string, string][] =>
@@ -19,7 +22,7 @@ const flagsIn = (table: OptionTable): [string, string][] =>
 
 /** The flags of all settings, by the keys that messages of the library name. */
 const flags: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(labFlags),
+  ...Object.entries(commandFlags),
   ...flagsIn(showOptions),
   ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
 ]);
