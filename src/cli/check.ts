@@ -119,8 +119,8 @@ const ranksOf = (source: Source): number =>
 function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions): Source {
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
-    throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine exclude each other', {
-      hint: 'Use one of them.',
+    throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine cannot be combined', {
+      hint: 'Use only one of them.',
     });
   }
   if (expect !== undefined) {

@@ -56,5 +56,5 @@ function hintFor(operation: string, code: number): string {
   if (code === errno.ENOSPC || code === errno.ENOMEM) {
     return 'Memory or /dev/shm is full. Check `df -h /dev/shm`, then free some space or use fewer ranks.';
   }
-  return 'Run with FI_LOG_LEVEL=warn to see what libfabric says.';
+  return 'Run with FI_LOG_LEVEL=warn to see the log of libfabric.';
 }

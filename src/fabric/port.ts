@@ -225,7 +225,7 @@ export class PromisePort {
   #fault(code: number, textKey: number): WeftError {
     const text = this.native.takeText(textKey) ?? `error ${code}`;
     return new WeftError('FABRIC_FAULT', `the transfer failed: ${text}`, {
-      hint: 'Run with FI_LOG_LEVEL=warn to see what libfabric says.',
+      hint: 'Run with FI_LOG_LEVEL=warn to see the log of libfabric.',
       cause: Object.assign(new Error(text), { operation: 'transfer', code, text }),
     });
   }

@@ -61,7 +61,7 @@ export async function openNccl(job: BackendJob): Promise<Backend> {
       if (/duplicate gpu/i.test(reason)) return shared;
       if (/out of memory/i.test(reason))
         return 'Use smaller messages: both tensors are in GPU memory.';
-      return 'Run again with NCCL_DEBUG=INFO to see what NCCL says.';
+      return 'Run again with NCCL_DEBUG=INFO to see the log of NCCL.';
     },
   });
 }
