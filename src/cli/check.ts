@@ -40,19 +40,19 @@ const checkOptions = {
   }),
   machine: option({
     flags: '--machine <name>',
-    help: 'use the built-in expectations of this machine type',
+    help: 'built-in expectations for this type',
     kind: choice(machines.map((machine) => machine.name.split('.')[0]!)),
     defaultText: 'detected',
   }),
   quick: onOff('--quick', 'measure only pairs and one size'),
   metrics: option({
     flags: '--metrics <file>',
-    help: 'also write the verdict for the Prometheus textfile collector',
+    help: 'also write the verdict as Prometheus metrics',
     kind: text,
   }),
   tolerance: option({
     flags: '--tolerance <percent>',
-    help: `with --baseline: treat differences up to this as equal (default: ${defaultTolerance * 100})`,
+    help: `with --baseline: tolerated difference (default: ${defaultTolerance * 100})`,
     kind: percent,
   }),
   drift: option({

@@ -25,7 +25,7 @@ interface CompareOptions {
   readonly tolerance: number;
   readonly drift?: number;
   readonly format: ComparisonFormat;
-  readonly all: boolean;
+  readonly all?: boolean;
 }
 
 /** `weft compare A B`: which rows of B are slower or faster than in A. */
@@ -34,7 +34,7 @@ export function addCompareCommand(program: Command): void {
     .command('compare')
     .description('Compare two runs; exit with 4 if B is slower.')
     .argument('<A>', 'run file, comma-separated run files, or a folder')
-    .argument('<B>', 'the same for B')
+    .argument('<B>', 'runs to compare with A, given in the same way')
     .option(
       '--tolerance <percent>',
       'treat smaller differences as equal',
@@ -46,12 +46,12 @@ export function addCompareCommand(program: Command): void {
       'ignore drift up to this (default: 50; 900 below 5 runs)',
       argument(percent),
     )
-    .option('--all', 'also show rows that did not change', false)
+    .option('--all', 'also show rows that did not change')
     .addOption(
       new Option('--format <format>', 'output format').choices(comparisonFormats).default('table'),
     )
     .action((a: string, b: string, options: CompareOptions) => {
-      const { format, all } = options;
+      const { format, all = false } = options;
       const sides = [readSide(a), readSide(b)] as const;
       refuseMixed(sides.flat());
       for (const run of sides.flat()) refuseUnfinished(run);

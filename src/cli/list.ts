@@ -51,7 +51,7 @@ function list(benchmark: Benchmark, lacks: Lacks): Listed {
     summary,
     needs: usesFabric(benchmark) ? ['libfabric'] : [],
     ranks: ranks.min,
-    sizes: `${formatBytes(sizes.minBytes)}–${formatBytes(sizes.maxBytes)}`,
+    sizes: sizesText(sizes),
     columns: columns.map((column: NamedColumn | Column) => {
       const device = 'memory' in column && column.memory.id === 'device';
       const noFabric = usesFabric(benchmark) ? lacks.fabric : undefined;
@@ -63,6 +63,11 @@ function list(benchmark: Benchmark, lacks: Lacks): Listed {
       };
     }),
   };
+}
+
+function sizesText({ minBytes, maxBytes }: Benchmark['sizes']): string {
+  const [least, most] = [formatBytes(minBytes), formatBytes(maxBytes)];
+  return least === most ? least : `${least}–${most}`;
 }
 
 function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string {

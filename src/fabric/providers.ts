@@ -80,7 +80,7 @@ function addressedOffer(provider: string, options: OfferOptions, nic: string | u
   const service = nic === undefined ? {} : { service: '0' };
   const { infos, directed } = ask({ provider, node, ...service }, options);
   const info = infos[0];
-  if (!info) throw noProvider(provider, nic);
+  if (!info) throw noProvider(provider, options.nics && nic);
   const known = listNics().find((one) => one.name === nic || one.addresses.includes(node));
   return { info, directed, nic: known?.name ?? nic ?? 'shm', lineRateGbps: known?.rateGbps };
 }

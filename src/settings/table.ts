@@ -47,13 +47,13 @@ export const fabricOptions = {
     flags: '--chunk <size>',
     help: 'split transfers into chunks',
     kind: sizeAboveZero,
-    defaultText: 'set by provider',
+    defaultText: 'per provider',
   }),
   window: option({
     flags: '--window <count>',
     help: 'chunks in flight per channel',
     kind: wholeNumber(1),
-    defaultText: 'set by provider',
+    defaultText: 'per provider',
   }),
   timeoutMs: option({
     flags: '--timeout <seconds>',

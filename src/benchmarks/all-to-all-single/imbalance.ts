@@ -46,7 +46,11 @@ export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}`, { hint: shape, cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}: ${why}`, {
+      hint: shape,
+      cause,
+    });
   }
   return parseMatrix(text, path, dtype);
 }

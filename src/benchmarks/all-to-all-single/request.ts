@@ -35,7 +35,7 @@ export const options = {
   }),
   backends: option({
     flags: '--backend <list>',
-    help: `backends to run: ${backendIds.join(',')}`,
+    help: `any of ${backendIds.join(',')}`,
     kind: backendList,
     defaultText: 'nccl or fabric',
   }),
