@@ -126,7 +126,7 @@ describe('what is wrong is said', () => {
     ['--ranks 1 --backend nccl,gloo', /at least 2 ranks/],
     ['--dtype float16', /It must be float32, int32 or int64/],
     ['--backend gloo,smoke', /It must be fabric, gloo, mpi, nccl/],
-    ['--imbalance zipf:-1', /zipf:S with S from 0/],
+    ['--imbalance zipf:-1', /zipf:S with S of 0/],
     ['--matrix none.csv', /cannot read the matrix none\.csv/],
     ['--matrix bad.csv', /not square/],
     ['--matrix good.csv --ranks 3', /good\.csv is for 2 ranks, but this run has 3/],
@@ -148,7 +148,7 @@ describe('what is wrong is said', () => {
     const both = await desk.weft(`${line} fabric,gloo`, without);
     expect(both.exitCode).toBe(0);
     expect(both.stdout).toMatch(
-      /skipped gloo: gloo is not set up here: npm run setup bench \(it needs libgloo-dev\)/,
+      /skipped gloo: gloo is not set up here: run `npm run setup bench` \(needs libgloo-dev\)/,
     );
     expect((await desk.weft(`${line} gloo`, without)).exitCode).toBe(3);
   });

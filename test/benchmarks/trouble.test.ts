@@ -93,7 +93,7 @@ describe('bad input', () => {
     ['all2all --buffers 3', /no effect on all2all; only write supports it/],
     ['write --format xml', /It must be table/],
     ['write --nics nope0 --provider tcp', /no network interface nope0/],
-    ['write --provider nope', /no usable nope/],
+    ['write --provider nope', /no usable provider nope/],
     ['suite missing.yaml', /not a suite/],
     ['frobnicate', /unknown command/],
   ])('%s', async (line, message) => {

@@ -28,7 +28,7 @@ describe('XML', () => {
     ['an attribute twice', '<a b="1" b="2"/>', 'b is given twice'],
     ['an attribute without quotes', '<a b=1/>', '<a b=1'],
     ['an unknown entity', '<a b="&nbsp;"/>', '&nbsp; is not a known entity'],
-    ['a bare ampersand', '<a b="x & y"/>', 'no known entity'],
+    ['a bare ampersand', '<a b="x & y"/>', 'not a known entity'],
     ['entities of its own', '<!DOCTYPE a [<!ENTITY b "c">]><a b="&b;"/>', '<!DOCTYPE'],
     ['a comment without end', '<a><!-- ', 'inside a comment'],
     ['bytes', '\u0000\u0001\u0002', 'text outside'],
