@@ -1,4 +1,4 @@
-// Producers of the proxy on a GPU: one per block. native/proxy-program.cc is the same for CPU threads.
+// Producers of the proxy on a GPU: one per block. native/proxy/proxy-program.cc is the same for CPU threads.
 #include "../native/memory/pattern-word.h"
 #include "../native/proxy/proxy-program.h"
 #include "weft-shmem.cuh"

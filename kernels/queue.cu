@@ -1,4 +1,4 @@
-// Producers of the queue on a GPU; native/queue-run.cc is the other side.
+// Producers of the queue on a GPU; native/gpu/queue-run.cc is the other side.
 #include "../native/gpu/queue-load.h"
 
 using namespace weft::queue;

@@ -103,7 +103,7 @@ void Port::cancel(Operation& operation) {
 
 void Port::misdirected(Operation& operation, uint32_t source) {
   operation.completer->failed(operation, FI_EOTHER,
-                              "a message from rank " + std::to_string(source) + " met the receive for rank " +
+                              "a message from rank " + std::to_string(source) + " matched the receive for rank " +
                                   std::to_string(operation.peer) + ": this provider has no directed receives");
 }
 

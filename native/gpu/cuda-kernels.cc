@@ -24,7 +24,7 @@ auto& modules = *new std::map<std::pair<int, std::string>, CuModule>;  // leaked
 std::string kernelFolder() {
   Dl_info where;
   if (!dladdr(reinterpret_cast<void*>(&kernelFolder), &where) || !where.dli_fname) {
-    throw Fault("kernel", ENOENT, "the addon does not know its own place");
+    throw Fault("kernel", ENOENT, "the addon cannot determine its own path");
   }
   std::string file = where.dli_fname;
   return file.substr(0, file.rfind('/') + 1) + "../../kernels/ptx/";

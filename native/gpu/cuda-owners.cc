@@ -125,7 +125,7 @@ DeviceMemory::DeviceMemory(GpuContextPtr context, size_t bytes) : context_(std::
   size_t free = 0, total = 0;
   WEFT_CU(cuMemGetInfo, &free, &total);
   // Some drivers call a size beyond reason an invalid argument.
-  if (bytes > total) throw Fault("cuMemAlloc", cu::kOutOfMemory, "the GPU has not that much memory");
+  if (bytes > total) throw Fault("cuMemAlloc", cu::kOutOfMemory, "the GPU does not have that much memory");
   allocated_ = std::max<size_t>((bytes + kGranule - 1) / kGranule, 1) * kGranule;
   WEFT_CU(cuMemAlloc, &pointer_, allocated_);
   try {

@@ -18,7 +18,7 @@ std::atomic<const Cuda*> current{nullptr};  // never freed: threads may use it u
 
 void* required(void* handle, const char* symbol) {
   if (void* found = dlsym(handle, symbol)) return found;
-  throw Fault("dlsym", ENOSYS, std::string(symbol) + " is missing from CUDA's driver");
+  throw Fault("dlsym", ENOSYS, std::string(symbol) + " is missing from the CUDA driver");
 }
 
 void resolve(Cuda& cuda, void* handle) {
@@ -41,7 +41,7 @@ void initialise(Cuda& cuda) {
   checkWith(cuda, cuda.cuDriverGetVersion(&cuda.driverVersion), "cuDriverGetVersion");
   if (cuda.driverVersion < kOldestCudaDriver) {
     throw Fault("cuDriverGetVersion", ENOSYS,
-                "the driver serves CUDA " + std::to_string(cuda.driverVersion / 1000) + "." +
+                "the driver supports CUDA " + std::to_string(cuda.driverVersion / 1000) + "." +
                     std::to_string(cuda.driverVersion % 1000 / 10));
   }
   checkWith(cuda, cuda.cuInit(0), "cuInit");

@@ -19,7 +19,7 @@ GpuWork gpuWorkNamed(const std::string& name) {
       {"copyOnDevice", GpuWork::copyOnDevice},
   };
   auto found = names.find(name);
-  if (found == names.end()) throw Fault("time", EINVAL, name + " is nothing a GPU is timed at");
+  if (found == names.end()) throw Fault("time", EINVAL, "unknown GPU timing " + name);
   return found->second;
 }
 

@@ -40,7 +40,7 @@ class PeerMemory : public Napi::ObjectWrap<PeerMemory> {
       }
       auto given = from.Get("handle").As<Napi::Uint8Array>();
       CuIpcHandle handle{};
-      if (given.ByteLength() != sizeof(handle)) throw Fault("ipc", EINVAL, "that is no handle of GPU memory");
+      if (given.ByteLength() != sizeof(handle)) throw Fault("ipc", EINVAL, "not a handle of GPU memory");
       std::copy_n(given.Data(), sizeof(handle), reinterpret_cast<uint8_t*>(&handle));
       target_ = openGpuTarget(GpuContext::of(static_cast<int>(field(from, "gpu"))), handle, bytes);
     });

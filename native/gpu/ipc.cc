@@ -21,12 +21,12 @@ constexpr uint32_t kMostThreads = 512;
 void checkJob(const IpcJob& job, size_t limit) {
   bool whole = job.bytes > 0 && job.bytes % kVectorBytes == 0 && job.bytes <= limit;
   if (!whole || job.grid == 0 || job.block == 0 || job.block > 1024 || job.batch == 0) {
-    throw Fault("ipc", EINVAL, "sizes are multiples of 16 bytes, blocks have 1 to 1024 threads");
+    throw Fault("ipc", EINVAL, "sizes must be multiples of 16 bytes, and blocks need 1 to 1024 threads");
   }
 }
 
 void checkAborted(const std::atomic<bool>& aborted) {
-  if (aborted.load(std::memory_order_relaxed)) throw Fault("ipc", ECANCELED, "the run was ended");
+  if (aborted.load(std::memory_order_relaxed)) throw Fault("ipc", ECANCELED, "the run was aborted");
 }
 
 class GpuTarget final : public IpcTarget {
@@ -126,7 +126,7 @@ class HostTarget final : public IpcTarget {
 
   std::vector<double> write(const IpcJob& job, const std::atomic<bool>& aborted) override {
     checkJob(job, memory_.bytes());
-    if (job.grid > kMostThreads) throw Fault("ipc", EINVAL, "at most 512 threads take the place of blocks");
+    if (job.grid > kMostThreads) throw Fault("ipc", EINVAL, "at most 512 CPU threads can replace blocks");
     // A thread writes what a block would: runs of `block` vectors, a grid's width apart.
     size_t run = job.block * kVectorBytes;
     return timedThreads(job.grid, job, aborted, [&](uint32_t thread, uint64_t pass) {

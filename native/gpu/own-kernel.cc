@@ -53,8 +53,8 @@ void runLaunch(Launch& launch, const std::atomic<bool>& aborted) {
   uint64_t start = monotonicNanoseconds();
   while (!stream.done()) {
     uint64_t waited = monotonicNanoseconds() - start;
-    if (aborted.load(std::memory_order_relaxed)) throw Fault("launch", ECANCELED, "the wait for the kernel was ended");
-    if (waited > launch.timeoutNanoseconds) throw Fault("launch", ETIMEDOUT, "the kernel has not ended");
+    if (aborted.load(std::memory_order_relaxed)) throw Fault("launch", ECANCELED, "the wait for the kernel was aborted");
+    if (waited > launch.timeoutNanoseconds) throw Fault("launch", ETIMEDOUT, "the kernel did not finish in time");
     if (waited < kWatchedNanoseconds) std::this_thread::yield();
     else std::this_thread::sleep_for(kNap);
   }
@@ -85,7 +85,7 @@ class OwnKernel : public Napi::ObjectWrap<OwnKernel> {
       auto list = how.Get("args").As<Napi::Array>();
       for (uint32_t i = 0; i < list.Length(); i++) {
         auto bytes = list.Get(i).As<Napi::Uint8Array>();
-        if (bytes.ElementLength() > kMostArgumentBytes) throw Fault("launch", EINVAL, "an argument has 4096 bytes at most");
+        if (bytes.ElementLength() > kMostArgumentBytes) throw Fault("launch", EINVAL, "an argument can have at most 4096 bytes");
         launch.arguments.emplace_back(bytes.Data(), bytes.Data() + bytes.ElementLength());
       }
       auto work = [launch = std::move(launch)](const std::atomic<bool>& aborted) mutable -> TaskResult {

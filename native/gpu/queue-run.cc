@@ -36,13 +36,13 @@ class Patience {
     if (idle_ == kLooksBetweenChecks) deadline_ = monotonicNanoseconds() + work_.timeoutNanoseconds;
     if (monotonicNanoseconds() < deadline_) return;
     throw Fault("queue", ETIMEDOUT,
-                "nothing was pushed any more after " + std::to_string(popped) + " of " + std::to_string(total) + " elements");
+                "producers stopped pushing after " + std::to_string(popped) + " of " + std::to_string(total) + " elements");
   }
 
  private:
   /// Also while there is news: producers may be quick enough that there is never a pause.
   void endIfAborted() const {
-    if (aborted_.load(std::memory_order_relaxed)) throw Fault("queue", ECANCELED, "the run was ended");
+    if (aborted_.load(std::memory_order_relaxed)) throw Fault("queue", ECANCELED, "the run was aborted");
   }
 
   const QueueConsumption& work_;
@@ -60,19 +60,19 @@ class Ledger {
     uint64_t producer = element.first >> queue::kNumberBits;
     uint64_t number = element.first & (queue::kMostEach - 1);
     if (producer >= next_.size() || element.second != queue::proofOf(load_.seed, element.first)) {
-      return blame(tally, "element " + std::to_string(tally.popped) + " is not one that was pushed");
+      return blame(tally, "element " + std::to_string(tally.popped) + " was never pushed");
     }
     uint64_t expected = next_[producer];
     next_[producer] = number + 1;
     if (number == expected) return;
-    blame(tally, "producer " + std::to_string(producer) + ": element " + std::to_string(number) + " came in the place of " +
+    blame(tally, "producer " + std::to_string(producer) + ": element " + std::to_string(number) + " came instead of " +
                      std::to_string(expected));
   }
 
   void close(QueueTally& tally) {
     for (uint64_t producer = 0; producer < next_.size(); producer++) {
       if (next_[producer] == load_.each) continue;
-      blame(tally, "producer " + std::to_string(producer) + " ended at " + std::to_string(next_[producer]) + " of " +
+      blame(tally, "producer " + std::to_string(producer) + " stopped at element " + std::to_string(next_[producer]) + " of " +
                        std::to_string(load_.each));
     }
   }
@@ -125,7 +125,7 @@ QueueTally consumeLoad(const QueueConsumption& work, const std::atomic<bool>& ab
   }
   ledger.close(tally);
   // One element too many would lie here.
-  if (pop(consumer, work, elements.data(), 1) > 0 && tally.wrong++ == 0) tally.first = "more elements came than were pushed";
+  if (pop(consumer, work, elements.data(), 1) > 0 && tally.wrong++ == 0) tally.first = "the queue returned more elements than were pushed";
   return tally;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The test pattern itself: the one source for the CPU (native/pattern.cc) and the GPU (kernels/pattern.cu).
+// The test pattern itself: the one source for the CPU (native/memory/pattern.cc) and the GPU (kernels/pattern.cu).
 #include <cstdint>
 
 #ifdef __CUDACC__

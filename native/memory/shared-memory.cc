@@ -29,7 +29,7 @@ SharedMemory::SharedMemory(const std::string& path, size_t bytes) : bytes_(bytes
   struct stat status;
   if (fstat(fd_, &status) != 0 || static_cast<size_t>(status.st_size) < bytes) {
     close(fd_);
-    throw Fault("open", EINVAL, "the other process shares fewer bytes");
+    throw Fault("open", EINVAL, "the other process shares fewer bytes than requested");
   }
   map();
 }

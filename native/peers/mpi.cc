@@ -29,7 +29,7 @@ struct Peer {
   std::vector<int> sendCounts, sendOffsets, receiveCounts, receiveOffsets;
 
   static int narrow(uint64_t elements) {
-    if (elements > INT_MAX) throw std::runtime_error("MPI counts with 32 bits: more than 2147483647 elements");
+    if (elements > INT_MAX) throw std::runtime_error("MPI counts are 32-bit: more than 2147483647 elements");
     return static_cast<int>(elements);
   }
 
@@ -88,7 +88,7 @@ void* open(const weft_peer_setup* setup, char* error) {
       MPI_Finalize();
       throw std::runtime_error("MPI sees rank " + std::to_string(rank) + " of " + std::to_string(size) + ", not rank " +
                                std::to_string(setup->rank) + " of " + std::to_string(setup->size) +
-                               ": start the job with the mpirun of this very MPI");
+                               ": start the job with this MPI's own mpirun");
     }
     auto* peer = new Peer;
     peer->size = size;

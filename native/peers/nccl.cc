@@ -62,7 +62,7 @@ struct Group {
   }
 
   void connect(const char* address, size_t length) {
-    if (length != sizeof(id)) throw std::runtime_error("rank 0 sent no id of the group");
+    if (length != sizeof(id)) throw std::runtime_error("rank 0 sent no NCCL unique id");
     std::copy(address, address + length, id.internal);
     CudaCurrent current(*context);
     check(nccl.commInitRank(&comm, size, id, rank), "ncclCommInitRank");

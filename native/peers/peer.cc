@@ -25,7 +25,7 @@ const weft_peer_table& load(const std::string& path) {
   auto entry = reinterpret_cast<weft_peer_entry>(dlsym(handle, "weft_peer"));
   const weft_peer_table* table = entry ? entry() : nullptr;
   if (!table || table->interfaceVersion != WEFT_PEER_INTERFACE) {
-    throw Fault("dlsym", ENOEXEC, path + " was built for another Weft");
+    throw Fault("dlsym", ENOEXEC, path + " was built for another version of Weft");
   }
   return *table;
 }

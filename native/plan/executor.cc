@@ -115,7 +115,7 @@ void Executor::barrier(uint64_t patienceNanoseconds) {
 }
 
 void Executor::cutShort(Operation& operation, uint64_t bytes) {
-  failed(operation, FI_EIO, std::to_string(bytes) + " bytes came instead of " + std::to_string(operation.bytes));
+  failed(operation, FI_EIO, std::to_string(bytes) + " bytes arrived instead of " + std::to_string(operation.bytes));
 }
 
 void Executor::failed(Operation& operation, int code, const std::string& text) {
@@ -126,12 +126,12 @@ void Executor::failed(Operation& operation, int code, const std::string& text) {
 }
 
 std::string Executor::awaited() const {
-  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not come to the barrier";
+  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not reach the barrier";
 }
 
 void Executor::give(int code, const std::string& text) { throw Fault("plan", code, text); }
 
-void Executor::giveUp() { give(ECANCELED, "the run was ended"); }
+void Executor::giveUp() { give(ECANCELED, "the run was aborted"); }
 
 void Executor::giveFailure() {
   if (failure_.empty()) give(port_.faults.front().code, port_.faults.front().text);
@@ -148,12 +148,12 @@ std::string Executor::unfinished() const {
       return std::to_string(missing) + " of " + std::to_string(tracks_[i].chunks) + " chunks from rank " + peer + " did not arrive";
     }
     if (tracks_[i].done >= tracks_[i].chunks) continue;
-    if (step.kind == PlanStep::Copy) return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not end";
-    return std::string(step.kind == PlanStep::Recv ? "nothing came from rank " : "rank ") + peer +
-           (step.kind == PlanStep::Recv ? "" : " did not take what was sent") + " on channel " +
+    if (step.kind == PlanStep::Copy) return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";
+    return std::string(step.kind == PlanStep::Recv ? "no data arrived from rank " : "rank ") + peer +
+           (step.kind == PlanStep::Recv ? "" : " did not receive the data sent") + " on channel " +
            std::to_string(step.channel);
   }
-  return "steps were left over";
+  return "some steps did not complete";
 }
 
 }  // namespace weft

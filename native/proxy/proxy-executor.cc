@@ -46,14 +46,14 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
   for (uint32_t transfer = 0; transfer < job_.steps.size(); transfer++) {
     for (uint32_t index : job_.steps[transfer]) {
       bool free = index < plan_.steps.size() && transferOf_[index] == kNone;
-      if (!free) throw Fault("proxy", EINVAL, "a step belongs to one transfer");
+      if (!free) throw Fault("proxy", EINVAL, "a step can belong to only one transfer");
       transferOf_[index] = transfer;
     }
   }
   for (uint32_t index = 0; index < plan_.steps.size(); index++) {
     const PlanStep& step = plan_.steps[index];
     bool asked = step.kind == PlanStep::Write && step.after == 0 && transferOf_[index] != kNone && step.buffer == 0;
-    if (!asked) throw Fault("proxy", EINVAL, "a proxied plan holds writes that producers ask for, and nothing else");
+    if (!asked) throw Fault("proxy", EINVAL, "a proxied plan may contain only writes that producers request");
   }
 }
 
@@ -143,7 +143,7 @@ void ProxyExecutor::keepTrace(const ProxyProducers& producers) {
 
 std::string ProxyExecutor::awaited() const {
   if (!proxy_ || left_ > 0) return Executor::awaited();
-  return "producers asked for " + std::to_string(proxy_->takenCount()) + " of " + std::to_string(total_) + " transfers";
+  return "producers requested " + std::to_string(proxy_->takenCount()) + " of " + std::to_string(total_) + " transfers";
 }
 
 }  // namespace weft

@@ -34,12 +34,12 @@ size_t Proxy::take(Poster& poster) {
     queue::Request request = queue::toRequest(elements[i]);
     if (request.transfer >= askedBy_.size() || request.producer >= counts_.size()) {
       throw Fault("proxy", EINVAL, "producer " + std::to_string(request.producer) + " of " + std::to_string(counts_.size()) +
-                                       " asked for transfer " + std::to_string(request.transfer) + " of " +
+                                       " requested transfer " + std::to_string(request.transfer) + " of " +
                                        std::to_string(askedBy_.size()));
     }
     auto transfer = static_cast<uint32_t>(request.transfer);
     if (askedBy_[transfer] != kNobody) {
-      throw Fault("proxy", EALREADY, "transfer " + std::to_string(transfer) + " was asked for again before it was delivered");
+      throw Fault("proxy", EALREADY, "transfer " + std::to_string(transfer) + " was requested again before it was delivered");
     }
     askedBy_[transfer] = static_cast<uint32_t>(request.producer);
     if (traced_) {

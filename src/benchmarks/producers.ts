@@ -16,14 +16,14 @@ export interface Producers {
 
 export const producerOption = option({
   flags: '--producer <who>',
-  help: 'who sends requests: gpu, cpu, auto',
+  help: 'what issues requests: gpu, cpu, auto',
   kind: choice(['auto', 'cpu', 'gpu']),
   default: 'auto',
 });
 
 export const gridOption = option({
   flags: '--grid <list>',
-  help: 'blocks, e.g. 1,16,128 (or CPU threads)',
+  help: 'blocks (or CPU threads), e.g. 1,16,128',
   kind: numbers(1, 65_535),
 });
 

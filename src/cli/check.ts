@@ -24,6 +24,7 @@ import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -34,32 +35,32 @@ const checkOptions = {
   expect: option({ flags: '--expect <file>', help: 'YAML file with expectations', kind: text }),
   baseline: option({
     flags: '--baseline <runs>',
-    help: 'earlier run whose results this cluster should reach again',
+    help: 'earlier runs to compare with: files or a folder',
     kind: text,
   }),
   machine: option({
     flags: '--machine <name>',
-    help: 'use the built-in expectations of this machine type',
+    help: 'built-in expectations for this type',
     kind: choice(machines.map((machine) => machine.name.split('.')[0]!)),
     defaultText: 'detected',
   }),
-  quick: onOff('--quick', 'measure only the pairs and one size'),
+  quick: onOff('--quick', 'measure only pairs and one size'),
   metrics: option({
     flags: '--metrics <file>',
-    help: 'also write the verdict for the Prometheus textfile collector',
+    help: 'also write the verdict as Prometheus metrics',
     kind: text,
   }),
   tolerance: option({
     flags: '--tolerance <percent>',
-    help: `with --baseline: treat differences up to this as equal (default: ${defaultTolerance * 100})`,
+    help: `with --baseline: tolerated difference (default: ${defaultTolerance * 100})`,
     kind: percent,
   }),
   drift: option({
     flags: '--drift <percent>',
-    help: 'with --baseline: how much runs differ by themselves, as for compare',
+    help: 'with --baseline: ignore run-to-run changes up to this',
     kind: percent,
   }),
-  all: onOff('--all', 'also show what passed'),
+  all: onOff('--all', 'also show the items that passed'),
   format: formatOption,
 };
 type CheckOptions = ValuesOf<typeof checkOptions> & { readonly run?: readonly string[] };
@@ -70,7 +71,7 @@ const collect = (value: string, list: string[] = []): string[] => [...list, valu
 export function addCheckCommand(program: Command): void {
   const command = program
     .command('check')
-    .description('Give a verdict on this cluster; exit with 4 if it is below expectation.')
+    .description('Judge this cluster; exit with 4 if it is below expectations.')
     .option('--run <file>', 'judge this run instead of measuring (repeatable)', collect);
   addOptions(addOptions(command, checkOptions), fabricOptions).action(async (raw: unknown) => {
     const { run } = raw as Pick<CheckOptions, 'run'>;
@@ -113,8 +114,8 @@ const ranksOf = (source: Source): number =>
 function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions): Source {
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
-    throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine exclude each other', {
-      hint: 'Use one of them.',
+    throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine cannot be combined', {
+      hint: 'Use only one of them.',
     });
   }
   if (expect !== undefined) {
@@ -192,7 +193,7 @@ async function measure(world: World, jobs: readonly Job[], quiet: boolean) {
     if (recorded) runs.push(recorded.run);
     const broken = recorded?.run.diagnosis?.findings.some(({ symptom }) => symptom === 'down');
     if (await world.broadcast('a rail is down', broken ?? false)) {
-      notes.push('Nothing further was measured, because the other benchmarks need every rail.');
+      notes.push('The other benchmarks were not run: they need every rail.');
       break;
     }
   }
@@ -204,7 +205,7 @@ function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number 
   const text =
     format === 'json'
       ? `${JSON.stringify(verdict, null, 2)}\n`
-      : formatVerdict(verdict, { ...stdoutTerminal(), all });
+      : withFlags(formatVerdict(verdict, { ...stdoutTerminal(), all }));
   process.stdout.write(text);
   if (metrics !== undefined) writeMetrics(metrics, verdict);
   return verdict.grade === 'pass' ? exitCode.ok : exitCode.verdict;

@@ -26,9 +26,9 @@ const compareOptions = {
   }),
   drift: option({
     flags: '--drift <percent>',
-    help: 'ignore run-to-run changes up to this',
+    help: 'ignore drift up to this',
     kind: percent,
-    defaultText: '50/900',
+    defaultText: '50; 900 below 5 runs',
   }),
   all: onOff('--all', 'also show rows that did not change'),
   format: option({
@@ -45,7 +45,7 @@ export function addCompareCommand(program: Command): void {
     .command('compare')
     .description('Compare two runs; exit with 4 if B is slower.')
     .argument('<A>', 'run file, comma-separated run files, or a folder')
-    .argument('<B>', 'same, for the other side');
+    .argument('<B>', 'runs to compare with A, given in the same way');
   addOptions(command, compareOptions).action((a: string, b: string, raw: unknown) => {
     const { format, all, tolerance, drift } = readOptions(raw, compareOptions);
     const sides = [readSide(a), readSide(b)] as const;

@@ -76,7 +76,7 @@ async function startLocal(job: RankJob): Promise<number> {
 /** Says how a job of this machine ended, where no rank has; the exit code is that of the rank to blame. */
 export function conclude({ ok, failure, interrupted }: Outcome): number {
   if (interrupted) {
-    process.stderr.write(`weft: ended by ${interrupted}\n`);
+    process.stderr.write(`weft: stopped by ${interrupted}\n`);
     return exitCode.failed;
   }
   if (ok || !failure) return exitCode.ok;
@@ -102,7 +102,7 @@ async function joinAndWork(
       process.stderr.write(`${unauthenticated}\n`);
     }
     const end = (signal: NodeJS.Signals) => {
-      void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was ended by ${signal}`));
+      void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was stopped by ${signal}`));
     };
     process.once('SIGTERM', end).once('SIGINT', end);
     return announced(await work(world));

@@ -86,7 +86,7 @@ export function mapText(
   const rates =
     topology.ratesOf === undefined
       ? []
-      : [`EFA rates are the ones published for ${topology.ratesOf}.`];
+      : [`EFA rates are the published rates of ${topology.ratesOf}.`];
   const left = skipped.map(({ name, text }) => `${name} is not used: ${text}`);
   const drawing = drawTopology(topology, { width, unicode: terminal.unicode });
   return [drawing, table, [...rates, ...left]]

@@ -55,8 +55,8 @@ function addDownCommand(lab: Command): void {
     .command('down')
     .description('Remove a lab. Succeeds if there is none.')
     .option('--name <name>', 'name of the lab', defaultName)
-    .option('--force', 'kill the processes that run in it', false)
-    .action(async ({ name, force }: { name: string; force: boolean }) => {
+    .option('--force', 'kill the processes that run in it')
+    .action(async ({ name, force }: { name: string; force?: boolean }) => {
       const running = (await listLabs()).some((one) => one.name === name) ? processesIn(name) : [];
       if (running.length > 0 && !force) {
         throw new WeftError(
@@ -71,7 +71,7 @@ function addDownCommand(lab: Command): void {
 
 interface RunOptions extends Named {
   readonly ranksPerHost: number;
-  readonly verbose: boolean;
+  readonly verbose?: boolean;
 }
 
 function addRunCommand(lab: Command): void {
@@ -84,7 +84,7 @@ function addRunCommand(lab: Command): void {
   )
     .option('--name <name>', 'lab to use (default: the only one up)')
     .option('--ranks-per-host <count>', 'ranks per host', natural, 1)
-    .option('--verbose', 'show the output of every rank', false)
+    .option('--verbose', 'show the output of every rank')
     .action(async (command: string[], options: RunOptions) => {
       check(command, options);
       const spec = readSpec(options);
@@ -101,7 +101,7 @@ function check([first = '']: string[], { ranksPerHost }: RunOptions): void {
 }
 
 async function runInLab(lab: LabState, command: string[], options: RunOptions): Promise<number> {
-  const { ranksPerHost, verbose } = options;
+  const { ranksPerHost, verbose = false } = options;
   const run = async () => {
     const job = await startInLab(lab, {
       command: process.execPath,

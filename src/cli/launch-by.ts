@@ -25,7 +25,7 @@ export function launchBy(
     if (!end.explained) {
       const how =
         end.signal === undefined ? `exited with code ${end.code}` : `was killed by ${end.signal}`;
-      process.stderr.write(`weft: ${launcher.command} ${how}, and no rank said why\n`);
+      process.stderr.write(`weft: ${launcher.command} ${how}, and no rank reported an error\n`);
     }
     // A launcher makes a code of its own of a rank that was killed.
     const ours = Object.values<number>(exitCode).find((code) => code === end.code);

@@ -51,7 +51,7 @@ function list(benchmark: Benchmark, lacks: Lacks): Listed {
     summary,
     needs: usesFabric(benchmark) ? ['libfabric'] : [],
     ranks: ranks.min,
-    sizes: `${formatBytes(sizes.minBytes)}–${formatBytes(sizes.maxBytes)}`,
+    sizes: sizesText(sizes),
     columns: columns.map((column: NamedColumn | Column) => {
       const device = 'memory' in column && column.memory.id === 'device';
       const noFabric = usesFabric(benchmark) ? lacks.fabric : undefined;
@@ -65,6 +65,11 @@ function list(benchmark: Benchmark, lacks: Lacks): Listed {
   };
 }
 
+function sizesText({ minBytes, maxBytes }: Benchmark['sizes']): string {
+  const [least, most] = [formatBytes(minBytes), formatBytes(maxBytes)];
+  return least === most ? least : `${least}–${most}`;
+}
+
 function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string {
   const runs = columns.filter((column) => column.runs).map((column) => column.name);
   const rest = columns.filter((column) => !column.runs);
@@ -73,7 +78,7 @@ function describe({ id, summary, needs, ranks, sizes, columns }: Listed): string
     `  needs    ${[...needs, `${ranks} rank${ranks === 1 ? '' : 's'} or more`].join(', ')}; default sizes ${sizes}`,
     `  runs     ${runs.join(', ') || 'nothing on this machine'}`,
     ...[...groupBy(rest, ({ reason }) => reason)].map(
-      ([reason, some]) => `  not here ${some.map(({ name }) => name).join(', ')} (${reason})`,
+      ([reason, some]) => `  skipped  ${some.map(({ name }) => name).join(', ')} (${reason})`,
     ),
   ].join('\n');
 }

@@ -25,13 +25,17 @@ export async function withLivePage(
   child.stdin.on('error', () => {});
   const address = await addressOf(child);
   const served = address !== undefined;
-  say(served ? `live at ${address}` : 'no live page: its server did not start; the run continues');
+  say(
+    served
+      ? `live at ${address}`
+      : 'the live page server did not start; the run continues without it',
+  );
   try {
     return await run();
   } finally {
     child.stdin.end();
     await ended(child);
-    if (served) say(`the live page has ended; to see the run again: weft serve ${folder}`);
+    if (served) say(`the live page is closed; to see the run again: weft serve ${folder}`);
   }
 }
 

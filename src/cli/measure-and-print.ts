@@ -7,6 +7,7 @@ import type { Job } from '../runner/job.js';
 import { type Recorded, recordRun } from '../runner/record-run.js';
 import type { World } from '../world/index.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { timestamp } from './output/timestamp.js';
@@ -47,7 +48,8 @@ const codeOfOutcome: Record<Outcome, number> = {
 /** Prints a run on rank 0; the exit code is its outcome's. */
 function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
-  process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const shown = show.format === 'table' ? withFlags(text) : text;
+  process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
   if (show.ncclJson !== undefined) {
     writeFileSync(show.ncclJson, formatNcclJson(run, { args: process.argv.slice(2) }));

@@ -6,7 +6,7 @@ import { loadBenchmark } from './find-benchmark.js';
 export function addRunCommand(program: Command): void {
   program
     .command('run')
-    .argument('<file>', 'JavaScript module that exports a benchmark by default')
+    .argument('<file>', 'JavaScript module whose default export is a benchmark')
     .argument('[options...]', 'options of that benchmark; `weft run FILE --help` lists them')
     .description('Run a benchmark of your own.')
     .usage('<file> [options]')

@@ -36,7 +36,7 @@ export const showOptions = {
   }),
   ncclJson: option({
     flags: '-J, --nccl-json <file>',
-    help: 'also write the JSON of nccl-tests',
+    help: 'also write JSON as nccl-tests does',
     kind: text,
   }),
   explain: onOff('--explain', 'draw the plan and its bound; run nothing'),

@@ -61,7 +61,7 @@ export class FabricChannel implements Channel {
   write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void> {
     if (from.bytes !== to.bytes) {
       return Promise.reject(
-        new TypeError(`${from.bytes} bytes cannot be written to a slice of ${to.bytes}`),
+        new TypeError(`cannot write ${from.bytes} bytes to a slice of ${to.bytes} bytes`),
       );
     }
     if (from.bytes > this.#maxMessageBytes) return this.#writeInParts(from, to, options);
@@ -190,9 +190,13 @@ function withLimits<T>(
         : setTimeout(
             () =>
               end(
-                new WeftError('TIMEOUT', `${what} did not complete in ${options.timeoutMs} ms`, {
-                  hint: 'Is the peer alive, and does it poll? Raise the limit if it is only slow.',
-                }),
+                new WeftError(
+                  'TIMEOUT',
+                  `${what} did not complete within ${options.timeoutMs} ms`,
+                  {
+                    hint: 'Check that the peer is alive. If it is only slow, raise `timeoutMs`.',
+                  },
+                ),
               ),
             options.timeoutMs,
           );

@@ -54,5 +54,5 @@ function tryPaths(fabric: Fabric, gpu: Gpu, paths: readonly DevicePath[]): Devic
   }
   const { provider, library } = fabric;
   const said = [...new Set(refusals)].join('; ');
-  return { reason: `${provider} of libfabric ${library.version} refused GPU memory (${said})` };
+  return { reason: `${provider} in libfabric ${library.version} refused GPU memory (${said})` };
 }

@@ -36,7 +36,7 @@ export function devicePaths(attributes: DeviceAttributes): DevicePaths {
     const version = `${library.major}.${library.minor}`;
     return {
       paths: [],
-      reason: `${provider} of libfabric ${version} does not move GPU memory (no FI_HMEM)`,
+      reason: `${provider} in libfabric ${version} does not support GPU memory (no FI_HMEM)`,
     };
   }
   const { major, minor } = dmabufSince;

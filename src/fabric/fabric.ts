@@ -76,16 +76,19 @@ export class Fabric implements AsyncDisposable {
 
   /** Learns every rank's addresses, this one's included: `everyone[rank][channel]`. Once. */
   connect(rank: number, everyone: readonly (readonly Uint8Array[])[]): void {
-    if (this.#rank !== undefined) throw new TypeError('the fabric is connected already');
+    if (this.#rank !== undefined) throw new TypeError('the fabric is already connected');
     if (everyone.length > maxRanks) {
-      throw new WeftError('UNSUPPORTED', `worlds end at ${maxRanks} ranks`);
+      throw new WeftError(
+        'UNSUPPORTED',
+        `a fabric connects at most ${maxRanks} ranks, not ${everyone.length}`,
+      );
     }
     const wanted = this.addresses.length;
     const odd = everyone.findIndex((addresses) => addresses.length !== wanted);
     if (odd >= 0) {
       throw new WeftError(
         'BAD_USAGE',
-        `rank ${odd} has ${everyone[odd]!.length} channels and rank ${rank} has ${wanted}`,
+        `rank ${odd} has ${everyone[odd]!.length} channels, but rank ${rank} has ${wanted}`,
         { hint: 'Give every rank the same number of NICs or channels.' },
       );
     }

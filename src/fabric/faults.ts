@@ -18,14 +18,14 @@ export function fabricError(error: unknown): unknown {
   }
   if (error.operation === 'plan' && error.code === constants.errno.ETIMEDOUT) {
     return new WeftError('TIMEOUT', error.text, {
-      hint: 'Is that rank alive and its link up? Raise `timeoutMs` if it is only slow.',
+      hint: 'Check that the rank is alive and its link is up. If it is only slow, raise `timeoutMs`.',
       cause: error,
     });
   }
   const { EINVAL, EALREADY } = constants.errno;
   if (error.operation === 'proxy' && (error.code === EINVAL || error.code === EALREADY)) {
     return new WeftError('BAD_USAGE', error.text, {
-      hint: 'A producer may ask for the transfers there are, and for each again once it is delivered.',
+      hint: 'Request only transfers of the plan, and each again only after its delivery.',
       cause: error,
     });
   }
@@ -54,7 +54,7 @@ function hintFor(operation: string, code: number): string {
   }
   if (code === errno.EADDRINUSE) return 'Another process uses this address; try again.';
   if (code === errno.ENOSPC || code === errno.ENOMEM) {
-    return 'Memory or /dev/shm is full: `df -h /dev/shm`, then free some or use fewer ranks.';
+    return 'Memory or /dev/shm is full. Check `df -h /dev/shm`, then free some space or use fewer ranks.';
   }
-  return 'Run with FI_LOG_LEVEL=warn to see what libfabric says.';
+  return 'Run with FI_LOG_LEVEL=warn to see the log of libfabric.';
 }

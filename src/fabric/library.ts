@@ -56,7 +56,7 @@ export function refuseOld(found: Library): void {
   if (major > oldest.major || (major === oldest.major && minor >= oldest.minor)) return;
   throw new WeftError(
     'LIBFABRIC_TOO_OLD',
-    `${found.path} is libfabric ${found.version}; ${oldest.major}.${oldest.minor} or newer is needed`,
+    `${found.path} is libfabric ${found.version}; Weft needs ${oldest.major}.${oldest.minor} or newer`,
     { hint: 'Upgrade it, or set WEFT_LIBFABRIC to a newer libfabric.so.1.' },
   );
 }

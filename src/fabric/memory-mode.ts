@@ -41,8 +41,10 @@ export function memoryMode(mrMode: number): MemoryMode {
     if (has(mrBits[bit])) {
       throw new WeftError(
         'UNSUPPORTED',
-        `the provider needs FI_MR_${bit}, which Weft does not do`,
-        { hint: 'Choose another `provider`.' },
+        `the provider needs FI_MR_${bit}, which Weft does not support`,
+        {
+          hint: 'Choose another `provider`.',
+        },
       );
     }
   }
@@ -66,11 +68,9 @@ export function requestedKey(mode: MemoryMode, serial: number, keyBytes: number)
   if (mode.providerKeys) return 0n;
   const bits = keyBytes > 0 && keyBytes < 8 ? keyBytes * 8 : 64;
   if (BigInt(serial) >= 1n << BigInt(bits)) {
-    throw new WeftError(
-      'UNSUPPORTED',
-      `the provider has only ${bits}-bit keys, and all were used`,
-      { hint: 'Reopen the fabric.' },
-    );
+    throw new WeftError('UNSUPPORTED', `all ${bits}-bit memory keys of the provider are used up`, {
+      hint: 'Reopen the fabric.',
+    });
   }
   return BigInt(serial);
 }

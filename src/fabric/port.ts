@@ -142,7 +142,7 @@ export class PromisePort {
     calling(() => this.native.close()); // refuses while a plan runs
     this.#closed = true;
     this.stop();
-    this.#failWhere(new WeftError('CLOSED', 'the fabric was closed while this was under way'));
+    this.#failWhere(new WeftError('CLOSED', 'the fabric was closed during this operation'));
   }
 
   #await(): void {
@@ -225,7 +225,7 @@ export class PromisePort {
   #fault(code: number, textKey: number): WeftError {
     const text = this.native.takeText(textKey) ?? `error ${code}`;
     return new WeftError('FABRIC_FAULT', `the transfer failed: ${text}`, {
-      hint: 'Run with FI_LOG_LEVEL=warn to see what libfabric says.',
+      hint: 'Run with FI_LOG_LEVEL=warn to see the log of libfabric.',
       cause: Object.assign(new Error(text), { operation: 'transfer', code, text }),
     });
   }

@@ -80,7 +80,7 @@ function addressedOffer(provider: string, options: OfferOptions, nic: string | u
   const service = nic === undefined ? {} : { service: '0' };
   const { infos, directed } = ask({ provider, node, ...service }, options);
   const info = infos[0];
-  if (!info) throw noProvider(provider, nic);
+  if (!info) throw noProvider(provider, options.nics && nic);
   const known = listNics().find((one) => one.name === nic || one.addresses.includes(node));
   return { info, directed, nic: known?.name ?? nic ?? 'shm', lineRateGbps: known?.rateGbps };
 }
@@ -137,7 +137,7 @@ function addressOf(nic: string): string {
   if (address) return address;
   throw new WeftError(
     'NO_PROVIDER',
-    found ? `${nic} has no IP address` : `there is no network interface ${nic}`,
+    found ? `${nic} has no IP address` : `this host has no network interface ${nic}`,
     {
       hint: `Interfaces here: ${listNics()
         .map((one) => one.name)
@@ -148,8 +148,8 @@ function addressOf(nic: string): string {
 
 function noProvider(provider: string, nic?: string, known: string[] = []): WeftError {
   const where = nic === undefined ? '' : ` on ${nic}`;
-  const nics = known.length > 0 ? ` It knows ${known.join(', ')}.` : '';
-  return new WeftError('NO_PROVIDER', `libfabric offers no usable ${provider}${where}`, {
-    hint: `Run \`weft info\` to see what there is.${nics}`,
+  const nics = known.length > 0 ? ` The devices of ${provider} are ${known.join(', ')}.` : '';
+  return new WeftError('NO_PROVIDER', `libfabric has no usable provider ${provider}${where}`, {
+    hint: `Run \`weft info\` to see the available providers and NICs.${nics}`,
   });
 }

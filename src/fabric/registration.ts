@@ -49,8 +49,8 @@ export class Registration {
   /** Refuses with BUSY while an operation uses it. */
   remove(): void {
     if (calling(() => this.#port.native.removeRegion(this.#id))) return;
-    throw new WeftError('BUSY', 'the buffer is in use by a transfer under way', {
-      hint: 'Await the transfers first, or close the fabric, which ends them.',
+    throw new WeftError('BUSY', 'a transfer still uses this buffer', {
+      hint: 'Await the transfer first, or close the fabric to end it.',
     });
   }
 }

@@ -90,7 +90,7 @@ export class DeviceBuffer implements Disposable {
     const { offset = 0, bytes = this.bytes - offset } = options;
     checkRange(offset, bytes, this.bytes);
     if (!Number.isInteger(value) || value < 0 || value > 255) {
-      throw new TypeError(`${value} is no byte`);
+      throw new TypeError(`${value} is not a byte (0 to 255)`);
     }
     await awaitingGpu(() => this.native.set(offset, bytes, value));
   }

@@ -21,41 +21,41 @@ const cuda = {
 
 /** After one of these the process cannot use the GPU any more: every later call fails with the same. */
 const lost: Readonly<Record<number, string>> = {
-  [cuda.deviceUnavailable]: 'the GPU is in use by another process that claims it alone',
-  214: 'the GPU’s memory had an error that could not be corrected',
-  220: 'an NVLink had an error that could not be corrected',
-  700: 'a kernel used an address it must not use',
-  702: 'a kernel ran for too long and was stopped',
-  709: 'the GPU’s context was destroyed',
-  710: 'a kernel stopped itself',
-  714: 'a kernel overran its stack',
-  715: 'a kernel had an illegal instruction',
-  716: 'a kernel used an address that is not aligned',
-  717: 'a kernel used the wrong kind of memory',
-  718: 'a kernel jumped out of its program',
+  [cuda.deviceUnavailable]: 'another process uses the GPU exclusively',
+  214: 'GPU memory had an uncorrectable ECC error',
+  220: 'NVLink had an uncorrectable error',
+  700: 'a kernel accessed an illegal address',
+  702: 'a kernel exceeded the time limit and was stopped',
+  709: 'the CUDA context was destroyed',
+  710: 'a kernel failed a device-side assertion',
+  714: 'a kernel corrupted its stack',
+  715: 'a kernel executed an illegal instruction',
+  716: 'a kernel used a misaligned address',
+  717: 'a kernel used an address in the wrong address space',
+  718: 'a kernel jumped to an invalid program counter',
   719: 'a kernel failed',
-  [cuda.unknown]: 'the GPU does not answer as it should',
+  [cuda.unknown]: 'the GPU failed with an unknown error',
 };
 
 const startFailed: Readonly<Record<number, { what: string; hint: string }>> = {
   [cuda.stubLibrary]: {
-    what: 'the libcuda.so.1 found is the toolkit’s stand-in, not the driver',
+    what: 'the libcuda.so.1 found is the CUDA toolkit’s stub, not the driver',
     hint: 'Remove the toolkit’s stubs folder from LD_LIBRARY_PATH, or point WEFT_LIBCUDA at the driver’s library.',
   },
   [cuda.noDevice]: {
-    what: 'CUDA’s driver sees no GPU',
+    what: 'the CUDA driver finds no GPU',
     hint: 'Does `nvidia-smi` list one? In a container, is the GPU passed in? Is CUDA_VISIBLE_DEVICES empty?',
   },
   [cuda.operatingSystem]: {
-    what: 'the operating system refused CUDA’s driver',
-    hint: 'Are /dev/nvidia* there and may you use them?',
+    what: 'the operating system denied the CUDA driver access',
+    hint: 'Check that /dev/nvidia* exist and that you have access to them.',
   },
   [cuda.notReady]: {
     what: 'the GPUs are not ready',
-    hint: 'On machines with NVSwitch, does nvidia-fabricmanager run?',
+    hint: 'On machines with NVSwitch, check that nvidia-fabricmanager is running.',
   },
   [cuda.driverMismatch]: {
-    what: 'the kernel’s driver and libcuda.so.1 are of different versions',
+    what: 'the kernel driver and libcuda.so.1 have different versions',
     hint: 'Restart the machine after a driver update; in a container, use the host’s libcuda.so.1.',
   },
 };
@@ -107,8 +107,8 @@ function noDriver(cause: NativeFault): WeftError {
 }
 
 function tooOld(cause: NativeFault): WeftError {
-  return new WeftError('GPU_DRIVER_TOO_OLD', `CUDA’s driver is too old: ${cause.text}`, {
-    hint: 'CUDA 11.0 (driver 450) or newer is needed.',
+  return new WeftError('GPU_DRIVER_TOO_OLD', `the CUDA driver is too old: ${cause.text}`, {
+    hint: 'Weft needs CUDA 11.0 (driver 450) or newer.',
     cause,
   });
 }
@@ -117,7 +117,7 @@ function noGpu(cause: NativeFault): WeftError {
   const known = startFailed[cause.code];
   return new WeftError(
     'NO_GPU',
-    known?.what ?? `CUDA’s driver did not start: ${cause.operation}: ${cause.text}`,
+    known?.what ?? `the CUDA driver did not start: ${cause.operation}: ${cause.text}`,
     { hint: known?.hint ?? 'Does `nvidia-smi` work here?', cause },
   );
 }
@@ -125,34 +125,34 @@ function noGpu(cause: NativeFault): WeftError {
 function inUse(cause: NativeFault): WeftError {
   const { operation, code, text } = cause;
   if (code === cuda.outOfMemory) {
-    return new WeftError('MEMORY_LIMIT', `the GPU has not enough free memory (${operation})`, {
-      hint: 'Ask for smaller sizes or fewer ranks per GPU; `nvidia-smi` shows who else uses it.',
+    return new WeftError('MEMORY_LIMIT', `the GPU has too little free memory (${operation})`, {
+      hint: 'Use smaller sizes or fewer ranks per GPU; `nvidia-smi` shows which processes use it.',
       cause,
     });
   }
   if (operation === 'cuDeviceGet' && code === cuda.invalidDevice) {
-    return new WeftError('NO_GPU', 'there is no GPU of that number', {
+    return new WeftError('NO_GPU', 'there is no GPU with that number', {
       hint: '`weft info` lists the GPUs.',
       cause,
     });
   }
   if ([cuda.unsupportedPtx, cuda.noKernelForGpu, cuda.invalidPtx].some((one) => one === code)) {
     return new WeftError('UNSUPPORTED', `the GPU cannot run Weft’s kernels: ${text}`, {
-      hint: 'Compute capability 8.0 or newer is needed (A100, H100 and later).',
+      hint: 'Weft needs compute capability 8.0 or newer (A100, H100 and later).',
       cause,
     });
   }
   if (code === cuda.notSupported) {
-    return new WeftError('UNSUPPORTED', `the GPU or its driver cannot do this: ${operation}`, {
-      hint: 'GPU memory is then staged through pinned memory.',
+    return new WeftError('UNSUPPORTED', `the GPU or its driver does not support ${operation}`, {
+      hint: 'Weft stages GPU memory through pinned memory instead.',
       cause,
     });
   }
   const why = lost[code];
   return new WeftError('GPU_FAULT', why ?? `${operation}: ${text}`, {
     hint: why
-      ? 'This process can use the GPU no more. `nvidia-smi -q` and the kernel’s log (Xid) say what happened.'
-      : 'CUDA’s driver refused the call; `nvidia-smi` shows the state of the GPU.',
+      ? 'This process can no longer use the GPU. Look for the cause in `nvidia-smi -q` and the kernel log (Xid).'
+      : 'The CUDA driver rejected the call; `nvidia-smi` shows the state of the GPU.',
     cause,
   });
 }

@@ -25,7 +25,7 @@ export function gpuAvailability(): GpuAvailability {
   if ('reason' in opened) return { gpus: [], reason: opened.reason };
   const { driver } = opened;
   if (driver.gpus > 0) return { gpus: listGpus(), driver };
-  const reason = new WeftError('NO_GPU', 'CUDA’s driver sees no GPU', {
+  const reason = new WeftError('NO_GPU', 'the CUDA driver finds no GPU', {
     hint: 'Does `nvidia-smi` list one? Is CUDA_VISIBLE_DEVICES empty?',
   });
   return { gpus: [], reason };
@@ -91,13 +91,15 @@ export function openGpu(which: number | string = 0): Gpu {
   );
   if (found) return new Gpu(found);
   const there = gpus.map(({ index, pci }) => `${index} (${pci})`).join(', ');
-  throw new WeftError('NO_GPU', `there is no GPU ${which}`, { hint: `There are: ${there}.` });
+  throw new WeftError('NO_GPU', `there is no GPU ${which}`, {
+    hint: `The GPUs here are ${there}.`,
+  });
 }
 
 export function normalisePci(address: string): string {
   const pci = pciAddress(address);
   if (pci !== undefined) return pci;
-  throw new WeftError('BAD_USAGE', `${address} is no GPU: an index or a PCI address is`, {
+  throw new WeftError('BAD_USAGE', `"${address}" is not a GPU index or PCI address`, {
     hint: 'Write 0, or 0000:19:00.0 as `weft info` shows it.',
   });
 }

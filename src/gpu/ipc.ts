@@ -86,7 +86,7 @@ function openNative(description: SharedDescription, gpu: number | undefined): Na
   const { PeerMemory } = addon();
   const { bytes } = description;
   if (description.kind === 'host') return new PeerMemory({ bytes, path: description.path });
-  if (gpu === undefined) throw new TypeError('a GPU writes to GPU memory');
+  if (gpu === undefined) throw new TypeError('writing to GPU memory needs a GPU');
   return new PeerMemory({ bytes, gpu, handle: Buffer.from(description.handle, 'hex') });
 }
 
@@ -101,7 +101,7 @@ export function pathTo(
   const other = gpus.find(({ pci }) => pci === description.pci);
   if (!own || !other) {
     throw new WeftError('UNSUPPORTED', `this process cannot see the GPU ${description.pci}`, {
-      hint: 'Let both ranks see both GPUs: CUDA_VISIBLE_DEVICES must name them in each.',
+      hint: 'Make both GPUs visible to both ranks with CUDA_VISIBLE_DEVICES.',
     });
   }
   if (own.index === other.index) return { path: 'same GPU' };

@@ -25,7 +25,7 @@ export interface LaunchOptions {
 const defaultTimeoutMs = 60_000;
 const hints = {
   tooLong:
-    'It runs on, for a kernel cannot be stopped: does it wait for something that never comes?',
+    'The kernel is still running, because kernels cannot be stopped. Check what it waits for.',
   impossible: 'Pass large data through a buffer.',
 };
 /** What CUDA's driver says of PTX it cannot use: no code for this GPU, invalid, of too new a version. */
@@ -71,12 +71,12 @@ function threeOf(what: string, value: number | readonly number[]): number[] {
   const [x, y = 1, z = 1, ...more] = typeof value === 'number' ? [value] : value;
   const whole = [x, y, z].every((one) => Number.isInteger(one) && one! > 0 && one! < 2 ** 31);
   if (whole && more.length === 0) return [x!, y, z];
-  throw new TypeError(`a ${what} is one to three whole numbers from 1 up`);
+  throw new TypeError(`\`${what}\` must be one to three whole numbers, 1 or more`);
 }
 
 function loadError(error: unknown): unknown {
   if (!isNativeFault(error) || !badPtx.includes(error.code)) return gpuError(error);
-  return new WeftError('BAD_USAGE', `CUDA’s driver cannot use this PTX: ${error.text}`, {
+  return new WeftError('BAD_USAGE', `the CUDA driver cannot use this PTX: ${error.text}`, {
     hint: 'Compile it with `nvcc -ptx -arch=compute_80`; a driver older than that nvcc needs a lower .version line.',
     cause: error,
   });

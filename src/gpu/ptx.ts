@@ -18,8 +18,8 @@ export function parametersOf(ptx: string, name: string): Parameter[] {
     const names = entries.map(([, entry]) => entry).join(', ');
     throw new WeftError('BAD_USAGE', `the PTX has no kernel ${name}`, {
       hint: names
-        ? `It has ${names}. Declare kernels extern "C", or C++ changes their names.`
-        : 'It has no kernel at all: was it made by nvcc -ptx from a file with a __global__ function?',
+        ? `It has ${names}. Declare kernels extern "C" so that C++ does not mangle their names.`
+        : 'It has no kernel. Compile a file with a __global__ function with nvcc -ptx.',
     });
   }
   const list = found[2]?.trim() ?? '';
@@ -30,7 +30,8 @@ function parameter(text: string): Parameter {
   const block = /\.b8\s+[\w$]+\[(\d+)\]/.exec(text);
   if (block) return { bytes: Number(block[1]), kind: 'bytes' };
   const scalar = /\.([bsuf])(8|16|32|64)\b/.exec(text);
-  if (!scalar) throw new WeftError('BAD_USAGE', `a parameter cannot be read: ${text.trim()}`);
+  if (!scalar)
+    throw new WeftError('BAD_USAGE', `cannot parse the kernel parameter: ${text.trim()}`);
   return { bytes: Number(scalar[2]) / 8, kind: scalar[1] === 'f' ? 'float' : 'integer' };
 }
 
@@ -51,7 +52,7 @@ export function encodeArguments(
 }
 
 const described = ({ bytes, kind }: Parameter): string =>
-  kind === 'bytes' ? `${bytes} bytes` : `a number of ${bytes * 8} bits (${kind}), or its bytes`;
+  kind === 'bytes' ? `${bytes} bytes` : `a ${bytes * 8}-bit ${kind}, or its bytes`;
 
 function encode({ bytes, kind }: Parameter, value: KernelArgument): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;

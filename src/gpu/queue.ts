@@ -21,8 +21,8 @@ interface TaskHints {
 }
 
 const queueHints: TaskHints = {
-  tooLong: 'A producer hangs or was lost. Raise `timeoutMs` if it is only slow.',
-  impossible: 'Ask for fewer blocks, threads or iterations.',
+  tooLong: 'A producer hangs or was lost. If it is only slow, raise `timeoutMs`.',
+  impossible: 'Use fewer blocks, threads or iterations.',
 };
 
 /** Starts native work, ends it with the signal, and translates what it throws. */

@@ -156,12 +156,12 @@ function listening(app: Hono, host: string, port: number): Promise<ServerType> {
 function listenError(host: string, port: number, cause: NodeJS.ErrnoException): WeftError {
   if (cause.code === 'EADDRINUSE') {
     return new WeftError('PORT_IN_USE', `port ${port} on ${host} is in use`, {
-      hint: 'Choose another with --port, or leave it out to use any free port.',
+      hint: 'Choose another with `port`, or leave it out to use any free port.',
       cause,
     });
   }
   return new WeftError('BAD_USAGE', `cannot listen on ${host} port ${port}: ${cause.message}`, {
-    hint: 'Give an address of this machine with --host and a port you may use with --port.',
+    hint: 'Use an address of this machine with `host` and a port you may use with `port`.',
     cause,
   });
 }

@@ -7,22 +7,23 @@ type Unit = keyof typeof unitBytes;
  * A size as users write it: `4096`, `128K`, `4M`, `1.5G`; K, M, G and T are powers of two, in either
  * case, and may be followed by `B` or `iB`. `option` names the culprit in the error.
  */
-export function parseBytes(text: string, option = 'size'): number {
+export function parseBytes(text: string, option?: string): number {
+  const name = option === undefined ? `"${text}"` : `${option}: "${text}"`;
   const match = /^(\d+(?:\.\d+)?)(?:([KMGT])(?:i?B)?|B)?$/i.exec(text.trim());
   if (match === null) {
-    throw new WeftError('BAD_USAGE', `${option}: "${text}" is not a size`, {
+    throw new WeftError('BAD_USAGE', `${name} is not a size`, {
       hint: 'Write a number of bytes, or one with K, M or G (powers of two): 65536, 128K, 1.5G.',
     });
   }
   const unit = match[2]?.toUpperCase() as Unit | undefined;
   const bytes = Number(match[1]) * (unit === undefined ? 1 : unitBytes[unit]);
   if (!Number.isInteger(bytes)) {
-    throw new WeftError('BAD_USAGE', `${option}: "${text}" is not a whole number of bytes`, {
-      hint: `Its neighbours are ${Math.floor(bytes)} and ${Math.ceil(bytes)}.`,
+    throw new WeftError('BAD_USAGE', `${name} is not a whole number of bytes`, {
+      hint: `The nearest sizes are ${Math.floor(bytes)} and ${Math.ceil(bytes)} bytes.`,
     });
   }
   if (!Number.isSafeInteger(bytes)) {
-    throw new WeftError('BAD_USAGE', `${option}: "${text}" is more than can be counted`, {
+    throw new WeftError('BAD_USAGE', `${name} is too large`, {
       hint: 'The largest size is 8191T.',
     });
   }

@@ -72,7 +72,7 @@ export class HostBuffer implements Disposable {
   view(offset = 0, bytes = this.bytes - offset): Uint8Array {
     checkRange(offset, bytes, this.bytes);
     if (bytes > maxViewBytes) {
-      throw new TypeError(`a view ends at 4 GiB: look at ${bytes} bytes in several views`);
+      throw new TypeError(`a view holds at most 4 GiB: split ${bytes} bytes into several views`);
     }
     return new Uint8Array(this.native.view(offset, bytes));
   }
@@ -121,7 +121,7 @@ export interface Slice<B extends HostBuffer = HostBuffer> {
 export function checkRange(offset: number, bytes: number, limit: number): void {
   const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(bytes);
   if (!whole || offset < 0 || bytes < 0 || offset + bytes > limit) {
-    throw new TypeError(`bytes ${offset}…${offset + bytes} are outside a buffer of ${limit}`);
+    throw new TypeError(`bytes ${offset}…${offset + bytes} are outside a buffer of ${limit} bytes`);
   }
 }
 
@@ -130,22 +130,21 @@ function memoryError(error: unknown, bytes: number): unknown {
   const size = `${formatBytesRounded(bytes)} of memory`;
   if (error.operation === 'mlock') {
     const limited = error.code === constants.errno.EPERM || error.code === constants.errno.ENOMEM;
-    return new WeftError('MEMORY_LIMIT', `${size} could not be page-locked: ${error.text}`, {
+    return new WeftError('MEMORY_LIMIT', `cannot page-lock ${size}: ${error.text}`, {
       hint: limited
-        ? 'Raise the limit (`ulimit -l unlimited`, or memlock in /etc/security/limits.conf), or ask for less.'
-        : 'Ask for less, or use host memory.',
+        ? 'Raise the limit (`ulimit -l unlimited`, or memlock in /etc/security/limits.conf), or use smaller sizes.'
+        : 'Use smaller sizes, or host memory.',
       cause: error,
     });
   }
   if (error.operation === 'cuMemHostRegister') {
-    return new WeftError(
-      'MEMORY_LIMIT',
-      `${size} could not be registered with CUDA: ${error.text}`,
-      { hint: 'Ask for less, or use host memory.', cause: error },
-    );
+    return new WeftError('MEMORY_LIMIT', `cannot register ${size} with CUDA: ${error.text}`, {
+      hint: 'Use smaller sizes, or host memory.',
+      cause: error,
+    });
   }
-  return new WeftError('MEMORY_LIMIT', `${size} could not be had: ${error.text}`, {
-    hint: 'Ask for smaller sizes or fewer ranks.',
+  return new WeftError('MEMORY_LIMIT', `cannot allocate ${size}: ${error.text}`, {
+    hint: 'Use smaller sizes or fewer ranks.',
     cause: error,
   });
 }

@@ -40,7 +40,7 @@ function tryLoad(paths: readonly string[], faults: unknown[]): unknown {
 function buildFromSource(): string | undefined {
   const kind = `${process.platform}-${process.arch}`;
   if (!existsSync(setup)) {
-    return `The addon's source is not here to build it. Create the bundle on a machine like this one (${kind}).`;
+    return `The addon's source is not here, so Weft cannot build it. Create the bundle on a machine like this one (${kind}).`;
   }
   process.stderr.write(
     `weft: no prebuilt addon loads on this machine (${kind}); building it from source once\n`,

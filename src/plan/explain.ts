@@ -162,7 +162,7 @@ function loadLines(load: Load, ink: Ink): string[] {
     ink.bar.repeat(largest === 0 ? 0 : Math.ceil((bytes / largest) * barWidth));
   const cell = (bytes: number) => formatBytesRounded(bytes).padStart(7);
   return [
-    '  channel      out       in   of the rank that is busiest on it',
+    '  channel      out       in   busiest rank of each channel',
     ...rows.map(({ channel, out, into }) =>
       `  ${String(channel).padStart(7)}  ${cell(out)}  ${cell(into)}   ${bar(Math.max(out, into))}`.trimEnd(),
     ),
@@ -171,7 +171,8 @@ function loadLines(load: Load, ink: Ink): string[] {
 
 function arrivalLines(options: ExplainOptions): string[] {
   const { traffic, strategy, links } = options;
-  if (traffic.sequential) return ['  arrivals  the answer itself; nothing is counted'];
+  if (traffic.sequential)
+    return ['  arrivals  not counted: the reply shows that the message arrived'];
   const { chunkBytes } = pacingOf(options);
   const chunksOf = new Map<number, number>();
   const chunks = ({ bytes }: Block): number => {
@@ -188,8 +189,9 @@ function arrivalLines(options: ExplainOptions): string[] {
   );
   if (counts.length === 0) return ['  arrivals  none'];
   const each = rangeText(counts, 0);
-  const who = counts.length === 1 ? 'one rank counts' : `${counts.length} ranks count`;
-  return [`  arrivals  ${who} ${each}${counts.length === 1 ? '' : ' each'}`];
+  const what = each === '1' ? 'immediate' : 'immediates';
+  const where = counts.length === 1 ? 'one rank' : `each of ${counts.length} ranks`;
+  return [`  arrivals  ${each} ${what} on ${where}`];
 }
 
 function boundLines(load: Load, strategy: Strategy, links: readonly Link[]): string[] {
@@ -201,7 +203,7 @@ function boundLines(load: Load, strategy: Strategy, links: readonly Link[]): str
   const rate = aggregateGbps === undefined ? '' : ` (${Number(aggregateGbps.toFixed(2))} Gbps)`;
   const best =
     nanoseconds === undefined
-      ? 'not known: no line rate'
+      ? 'unknown: no line rate'
       : `${formatNanoseconds(nanoseconds)} at best`;
   const lines = [`  bound     ${best}`];
   if (share !== undefined) lines.push(`            ${share} of ${channels}${rate}`);

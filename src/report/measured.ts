@@ -6,7 +6,7 @@ const clocks: Readonly<Record<string, string>> = {
   sendrecv:
     'One iteration: rank 0 sends, the peer receives and sends back, rank 0 receives. Rank 0 times the round trip; the size counts once, so a perfect link shows 50 % BusBW.',
   write:
-    'One iteration: rank 0 writes to one target (Single, Multi) or to all at once (RoundRobin, or with --buffers). Rank 0 times it from before the first post until the targets have all bytes.',
+    'One iteration: rank 0 writes to one target (Single, Multi) or to all at once (RoundRobin, or with several buffers). Rank 0 times it from before the first post until the targets have all bytes.',
   all2all:
     'One iteration: every rank writes to every other rank and waits for what the others write to it. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is per peer; “line” is what one rank sends in total.',
   pairs:

@@ -114,8 +114,8 @@ export class RunFile implements Disposable {
       `${what} could not be written to ${this.path}: ${why}; ${kept}`,
       {
         hint: full
-          ? `Free at least ${formatBytesRounded(bytes)}B there, or name another place with \`out\`.`
-          : 'Name another place with `out`.',
+          ? `Free at least ${formatBytesRounded(bytes)}B there, or choose another path with \`out\`.`
+          : 'Choose another path with `out`.',
         cause,
       },
     );
@@ -150,7 +150,7 @@ function openError(path: string, code: string | undefined, cause: unknown): Weft
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EROFS: 'the file system is read-only',
-    ENOTDIR: 'a part of the path is a file',
+    ENOTDIR: 'part of the path is a file',
     ENOSPC: 'the disk is full',
   };
   const why = reasons[code ?? ''] ?? messageOf(cause);

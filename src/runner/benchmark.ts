@@ -195,15 +195,18 @@ export function defineBenchmark<const O extends OptionTable = NoOptions>(
 ): OwnBenchmark<O>;
 export function defineBenchmark(benchmark: Benchmark): Benchmark {
   const { id, sizes, options = {} } = benchmark;
-  if (!/^[a-z][a-z0-9-]*$/.test(id)) throw new TypeError(`bad id: ${id}`);
+  if (!/^[a-z][a-z0-9-]*$/.test(id))
+    throw new TypeError(
+      `"${id}" is not a valid benchmark id: use lower-case letters, digits and dashes`,
+    );
   if (sizes.minBytes > sizes.maxBytes || !(sizes.factor > 1)) {
-    throw new TypeError(`${id}: bad sizes`);
+    throw new TypeError(`${id}: sizes need minBytes up to maxBytes and a factor above 1`);
   }
   for (const [key, own] of Object.entries(options)) {
     const taken = Object.entries(commonOptions).find(
       ([common, { flags }]) => common === key || sharesFlag(flags, own.flags),
     );
-    if (taken) throw new TypeError(`${id}: ${flagOf(own)} is a common option already`);
+    if (taken) throw new TypeError(`${id}: ${flagOf(own)} is already a common option`);
   }
   return benchmark;
 }

@@ -1,6 +1,6 @@
 import { WeftError } from '../errors.js';
 import type { Strategy } from '../plan/strategies.js';
-import { flagOf, type OptionTable } from '../settings/option.js';
+import type { OptionTable } from '../settings/option.js';
 import { type CommonKey, commonOptions, type Settings } from '../settings/table.js';
 import {
   type Asked,
@@ -71,9 +71,7 @@ export function refusalOf(
   if (commonKeysOf(benchmark).includes(key)) return undefined;
   const takers = all.filter((one) => commonKeysOf(one).includes(key)).map(({ id }) => id);
   const only = takers.length === 1 ? `; only ${takers[0]} supports it` : '';
-  return new WeftError(
-    'BAD_USAGE',
-    `${flagOf(commonOptions[key])} has no effect on ${benchmark.id}${only}`,
-    { hint: 'Leave it out.' },
-  );
+  return new WeftError('BAD_USAGE', `\`${key}\` has no effect on ${benchmark.id}${only}`, {
+    hint: 'Leave it out.',
+  });
 }

@@ -55,8 +55,8 @@ export function misfit(
     if (total > free) {
       const host = world.hosts[ranks[0]!];
       return (
-        `${ranks.length} ranks on ${host} need ${formatBytesRounded(buffers)} of buffers and ` +
-        `${formatBytesRounded(ranks.length * overheadBytes)} besides; ${formatBytesRounded(free)} are free`
+        `${ranks.length} ranks on ${host} need ${formatBytesRounded(buffers)} for buffers and ` +
+        `${formatBytesRounded(ranks.length * overheadBytes)} for the processes; ${formatBytesRounded(free)} is free`
       );
     }
   }
@@ -89,8 +89,8 @@ export function gpuMisfit(
     if (buffers + ranks.length * gpuOverheadBytes <= free) continue;
     const who = ranks.length === 1 ? `rank ${ranks[0]} needs` : `${ranks.length} ranks need`;
     return (
-      `${who} ${formatBytesRounded(buffers)} of buffers on a GPU of ${world.hosts[ranks[0]!]}; ` +
-      `${formatBytesRounded(free)} are free`
+      `${who} ${formatBytesRounded(buffers)} for buffers on one GPU of ${world.hosts[ranks[0]!]}; ` +
+      `${formatBytesRounded(free)} is free`
     );
   }
   return undefined;

@@ -32,7 +32,8 @@ interface RowParts {
   readonly checked: readonly Checked[];
 }
 
-export const tooGood = 'faster than the line: wrong path or wrong line rate';
+export const tooGood =
+  'faster than the line rate: data took another path, or the line rate is wrong';
 /** A row whose pieces are smaller than so many bursts shows the shaper's bucket rather than its rate. */
 const burstsToShow = 16;
 

@@ -92,8 +92,8 @@ const hex = (byte: number): string => `0x${byte.toString(16).padStart(2, '0')}`;
 /** The sentence that names a wrong byte. */
 export function describeWrong({ bytes, wrong, first }: Checked): string {
   const where = first
-    ? `: rank ${first.rank} has ${hex(first.found)} instead of ${hex(first.expected)} at byte ` +
-      `${first.offset} of what rank ${first.peer} sent`
+    ? `: on rank ${first.rank}, byte ${first.offset} from rank ${first.peer} is ` +
+      `${hex(first.found)} instead of ${hex(first.expected)}`
     : '';
   return `${wrong} of ${bytes} bytes are wrong${where}`;
 }

@@ -41,7 +41,7 @@ export async function openEndpoints(
   if ('fabric' in first) await first.fabric.close();
   const unused = everyones.flatMap((troubles, rank) =>
     troubles.map(({ nic, message }): UnusedNic => {
-      const text = `does not open: ${message}`;
+      const text = `cannot be opened: ${message}`;
       return { nic, host: world.hosts[rank]!, reason: 'does-not-open', text };
     }),
   );

@@ -31,7 +31,7 @@ export function agreeOnGpuRails(
   const who = `rank ${poorest} on ${hosts[poorest]}`;
   if (fewest === 0) {
     const none = counts.every((count) => count === 0);
-    return { unused: [], ...(!none && { nicsNotByGpu: `${who} has none near a GPU` }) };
+    return { unused: [], ...(!none && { nicsNotByGpu: `${who} has no NIC near its GPU` }) };
   }
   const few = `${who} has only ${fewest} ${fewest === 1 ? 'NIC' : 'NICs'} near its GPU`;
   const peer = hosts[poorest]!;

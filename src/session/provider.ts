@@ -15,7 +15,7 @@ export async function agreeOnProvider(world: World, wish: FabricWish): Promise<s
     const hint = 'Leave `provider` out, or use tcp. Network namespaces count as hosts.';
     await refuseTogether(
       world,
-      new WeftError('BAD_USAGE', 'shm cannot join ranks of several hosts', { hint }),
+      new WeftError('BAD_USAGE', 'shm cannot connect ranks on different hosts', { hint }),
     );
   }
   return provider;

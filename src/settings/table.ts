@@ -47,13 +47,13 @@ export const fabricOptions = {
     flags: '--chunk <size>',
     help: 'split transfers into chunks',
     kind: sizeAboveZero,
-    defaultText: 'by provider',
+    defaultText: 'per provider',
   }),
   window: option({
     flags: '--window <count>',
     help: 'chunks in flight per channel',
     kind: wholeNumber(1),
-    defaultText: 'by provider',
+    defaultText: 'per provider',
   }),
   timeoutMs: option({
     flags: '--timeout <seconds>',
@@ -87,7 +87,7 @@ export const measureOptions = {
     flags: '-n, --iters <count>',
     help: 'iterations per row',
     kind: wholeNumber(1),
-    defaultText: 'by --budget-ms',
+    defaultText: 'set by --budget-ms',
   }),
   budgetMs: option({
     flags: '--budget-ms <ms>',
@@ -115,7 +115,7 @@ export const measureOptions = {
   }),
   columns: option({
     flags: '--columns <names>',
-    help: 'columns to run, e.g. SinglePin',
+    help: 'columns to run, separated by commas',
     kind: names,
     defaultText: 'all',
   }),

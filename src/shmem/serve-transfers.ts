@@ -172,7 +172,9 @@ export async function serveTransfers(options: ServeTransfersOptions): Promise<Tr
 function checkTransfers({ world, transfers, source }: ServeTransfersOptions): void {
   for (const [index, { peer, from, bytes }] of transfers.entries()) {
     if (!Number.isInteger(peer) || peer < 0 || peer >= world.size || peer === world.rank) {
-      throw new TypeError(`transfer ${index} goes to rank ${peer}, which is no other rank`);
+      throw new TypeError(
+        `transfer ${index} goes to rank ${peer}, which is not another rank of this world`,
+      );
     }
     if (!(bytes >= 1)) throw new TypeError(`transfer ${index} has no bytes`);
     checkWithin(index, 'from', from, bytes, source.bytes);

@@ -72,7 +72,7 @@ export class Shmem implements AsyncDisposable {
     if (odd >= 0) {
       throw new WeftError(
         'BAD_USAGE',
-        `rank 0 allocates ${asked[0]}, rank ${odd} ${asked[odd]}: the heaps would differ`,
+        `rank 0 allocates ${asked[0]}, but rank ${odd} allocates ${asked[odd]}`,
         { hint: 'Every rank must allocate the same arrays in the same order.' },
       );
     }
@@ -153,7 +153,7 @@ export class Shmem implements AsyncDisposable {
       if (wanted(value)) return value;
       if (performance.now() > deadline) {
         throw new WeftError('TIMEOUT', `element ${index} is still ${value} after ${timeoutMs} ms`, {
-          hint: 'Does the rank that should put to it still live?',
+          hint: 'Check that the rank that should put to it is still running.',
         });
       }
       // A turn of the event loop, in which the fabric makes progress.
@@ -187,7 +187,7 @@ export async function openShmem(options: ShmemOptions): Promise<Shmem> {
   if (odd >= 0) {
     throw new WeftError(
       'BAD_USAGE',
-      `rank 0 has a heap of ${sizes[0]} bytes, rank ${odd} of ${sizes[odd]}`,
+      `rank 0 has a heap of ${sizes[0]} bytes, but rank ${odd} has one of ${sizes[odd]}`,
       { hint: 'Heaps are symmetric: give every rank the same number of bytes.' },
     );
   }

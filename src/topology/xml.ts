@@ -48,11 +48,11 @@ export function readXml(text: string, from: string, deepest: number): Element {
   for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length; ) {
     const next = text.indexOf('<', at);
     const between = next < 0 ? text.slice(at) : text.slice(at, next);
-    if (open.length === 0 && between.trim() !== '') throw bad('text outside of any element', at);
+    if (open.length === 0 && between.trim() !== '') throw bad('text outside any element', at);
     if (next < 0) break;
     const end = skip(text, next);
     if (end !== undefined) {
-      if (end < 0) throw bad('it ends inside of a comment', next);
+      if (end < 0) throw bad('it ends inside a comment', next);
       at = end;
       continue;
     }
@@ -75,7 +75,7 @@ export function readXml(text: string, from: string, deepest: number): Element {
     }
     at = next + (started ?? ended)![0].length;
   }
-  if (open.length > 0) throw bad(`it ends inside of <${open.at(-1)!.name}>`, text.length);
+  if (open.length > 0) throw bad(`it ends inside <${open.at(-1)!.name}>`, text.length);
   if (!root) throw bad('there is no element', 0);
   return root;
 }
@@ -119,7 +119,7 @@ const unescaped = (text: string, bad: (what: string) => WeftError): string =>
     const point = code ? Number.parseInt(code[1] ?? code[2]!, code[1] ? 16 : 10) : undefined;
     if (point !== undefined && point <= 0x10ffff) return String.fromCodePoint(point);
     const known = Object.hasOwn(entities, name) ? entities[name] : undefined;
-    if (known === undefined) throw bad(`&${body} is no known entity`);
+    if (known === undefined) throw bad(`&${body} is not a known entity`);
     return known;
   });
 

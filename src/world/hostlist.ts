@@ -36,7 +36,7 @@ function expandRanges(text: string, body: string): string[] {
     const first = match[1] ?? '';
     const from = Number(first);
     const to = Number(match[2] ?? first);
-    if (to < from || to - from >= mostHosts) throw bad(text, `"${range}" is not a usable range`);
+    if (to < from || to - from >= mostHosts) throw bad(text, `"${range}" is not a valid range`);
     return Array.from({ length: to - from + 1 }, (_, i) =>
       String(from + i).padStart(first.length, '0'),
     );

@@ -61,7 +61,7 @@ export function identify(env: Environment, options: IdentifyOptions = {}): Ident
   if (forced !== undefined) {
     const reading = readers[forced](env, options);
     if (reading !== undefined) return reading.identity();
-    throw conflict(`WEFT_LAUNCHER=${forced}, but ${forced} left no variables`, env);
+    throw conflict(`WEFT_LAUNCHER=${forced}, but the variables of ${forced} are not set`, env);
   }
 
   const local = readers.local(env, options);
@@ -83,7 +83,7 @@ function forcedLauncher(env: Environment, options: IdentifyOptions): Launcher | 
   if (name === undefined || name === '') return undefined;
   if (launchers.includes(name as Launcher)) return name as Launcher;
   throw new WeftError('BAD_USAGE', `WEFT_LAUNCHER=${name} is not a launcher`, {
-    hint: `One of ${launchers.join(', ')}.`,
+    hint: `Use one of ${launchers.join(', ')}.`,
   });
 }
 
@@ -113,10 +113,10 @@ function refuseStrangers(env: Environment): void {
   for (const { name, traces } of foreignLaunchers) {
     if (traces.some((trace) => env[trace] !== undefined)) {
       throw conflict(
-        `this process was started by ${name}, whose ranks Weft does not read`,
+        `${name} started this process, but Weft cannot read its rank variables`,
         env,
         'Pass RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT to each rank, ' +
-          'or set WEFT_LAUNCHER=single for a process alone.',
+          'or set WEFT_LAUNCHER=single to run this process alone.',
       );
     }
   }
@@ -127,7 +127,7 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
   const tasks = Number(env.SLURM_NTASKS ?? env.SLURM_NPROCS ?? 1);
   if (options.ranks !== undefined || env.SLURM_STEP_ID !== undefined || !(tasks > 1)) return;
   throw conflict(
-    `this Slurm allocation has ${tasks} tasks, but this process is alone: it was not started by srun`,
+    `this Slurm allocation has ${tasks} tasks, but srun did not start this process`,
     env,
     'Put srun in front of the command, or set `ranks` for ranks on this host only.',
   );

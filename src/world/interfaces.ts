@@ -57,7 +57,9 @@ export function addressOf(
   const there = Object.keys(interfaces).join(', ');
   throw new WeftError(
     'BAD_USAGE',
-    `no interface with an address fits ${choice.from}=${choice.wanted}`,
-    { hint: `This host has ${there}.` },
+    `no interface with an address matches ${choice.from}=${choice.wanted}`,
+    {
+      hint: `This host has ${there}.`,
+    },
   );
 }

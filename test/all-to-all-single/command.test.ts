@@ -114,24 +114,24 @@ describe('what is wrong is said', () => {
     expect(outcomes(run)).toEqual({ fabric: 'failed', gloo: 'passed' });
     const row = run.rows.find(({ column }) => column === 'fabric')!;
     expect(row.checked.wrong).toBeGreaterThan(0);
-    expect(row.reason).toMatch(/rank 1 has \S+ instead of \S+ at element \d+ of what rank 0 sent/);
+    expect(row.reason).toMatch(/on rank 1, element \d+ from rank 0 is \S+ instead of \S+/);
   });
 
   test.each([
     [
       '--msg-bytes 1001',
-      /1001 is not a whole number of float32 elements of 4 bytes\n.*1000 or 1004/,
+      /1001 is not a multiple of 4 bytes, the size of one float32\n.*1000 or 1004/,
     ],
     ['--ranks 1', /at least 2 ranks/],
     ['--ranks 1 --backend nccl,gloo', /at least 2 ranks/],
     ['--dtype float16', /It must be float32, int32 or int64/],
     ['--backend gloo,smoke', /It must be fabric, gloo, mpi, nccl/],
-    ['--imbalance zipf:-1', /zipf:S with S from 0/],
+    ['--imbalance zipf:-1', /zipf:S with S of 0/],
     ['--matrix none.csv', /cannot read the matrix none\.csv/],
     ['--matrix bad.csv', /not square/],
-    ['--matrix good.csv --ranks 3', /good\.csv is for 2 ranks, but there are 3/],
-    ['--matrix good.csv --msg-bytes 4', /--matrix already says how many bytes go where/],
-    ['--iface nope0', /no interface with an address fits --iface: nope0/],
+    ['--matrix good.csv --ranks 3', /good\.csv is for 2 ranks, but this run has 3/],
+    ['--matrix good.csv --msg-bytes 4', /--matrix already sets the bytes from each rank/],
+    ['--iface nope0', /no interface with an address matches --iface: nope0/],
   ])('%s', async (options, message) => {
     using desk = new Desk();
     writeFileSync(`${desk.folder}/bad.csv`, '1,2\n3\n'.replaceAll(/\d/g, '4'));
@@ -148,7 +148,7 @@ describe('what is wrong is said', () => {
     const both = await desk.weft(`${line} fabric,gloo`, without);
     expect(both.exitCode).toBe(0);
     expect(both.stdout).toMatch(
-      /skipped gloo: gloo is not set up here: npm run setup bench \(it needs libgloo-dev\)/,
+      /skipped gloo: gloo is not set up here: run `npm run setup bench` \(needs libgloo-dev\)/,
     );
     expect((await desk.weft(`${line} gloo`, without)).exitCode).toBe(3);
   });
@@ -160,7 +160,9 @@ describe('what is wrong is said', () => {
     expect(both.exitCode, both.stderr).toBe(0);
     const run = jsonOf(both.stdout);
     expect(outcomes(run)).toEqual({ fabric: 'skipped', gloo: 'passed' });
-    expect(run.rows.find(({ column }) => column === 'fabric')?.reason).toMatch(/no usable verbs/);
+    expect(run.rows.find(({ column }) => column === 'fabric')?.reason).toMatch(
+      /no usable provider verbs/,
+    );
     expect((await desk.weft(`${line} --backend fabric`)).exitCode).toBe(3);
   });
 });

@@ -90,7 +90,7 @@ describe.each(dtypes)('the output tensor of %s', (dtype) => {
     const verified = await contents.verifyNumbers();
     expect(verified.wrong).toBe(1);
     expect(verified.wrongElement).toMatch(
-      /^rank 1 has \S+ instead of \S+ at element 5 of what rank 1 sent$/,
+      /^on rank 1, element 5 from rank 1 is \S+ instead of \S+$/,
     );
   });
 

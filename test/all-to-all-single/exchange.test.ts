@@ -78,8 +78,8 @@ describe('an exchange of blocks of different sizes', () => {
 
 describe('messages are whole elements', () => {
   test.each([
-    [1001, 'float32', /1001 is not a whole number of float32 elements/],
-    [12, 'int64', /int64 elements of 8 bytes/],
+    [1001, 'float32', /1001 is not a multiple of 4 bytes/],
+    [12, 'int64', /8 bytes, the size of one int64/],
     [0, 'int32', /nothing to exchange/],
   ] as const)('%d bytes of %s', (bytes, dtype, message) => {
     expect(() => checkMessage(bytes, dtype)).toThrow(message);

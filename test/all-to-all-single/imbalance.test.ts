@@ -54,7 +54,7 @@ describe('a matrix', () => {
     ['0,4\nx,0', /line 2: "x" is not a number of bytes/],
     ['0,\n4,0', /line 1: "" is not a number of bytes/],
     ['0,4.3\n4,0', /not a whole number of bytes/],
-    ['0,5\n4,0', /line 1: 5 bytes are not a whole number of float32 elements/],
+    ['0,5\n4,0', /line 1: 5 is not a multiple of 4 bytes/],
     ['0,0\n0,0', /every entry is 0/],
     ['# nothing\n', /empty/],
   ])('%o is refused', (text, message) => {
@@ -70,6 +70,6 @@ describe('a matrix', () => {
   test('is for as many ranks as it has rows', () => {
     const matrix = parse('0,4\n4,0');
     expect(() => checkMatrixWorld(matrix, 'm.csv', 2)).not.toThrow();
-    expect(() => checkMatrixWorld(matrix, 'm.csv', 3)).toThrow(/for 2 ranks, but there are 3/);
+    expect(() => checkMatrixWorld(matrix, 'm.csv', 3)).toThrow(/for 2 ranks, but this run has 3/);
   });
 });

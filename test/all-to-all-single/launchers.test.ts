@@ -48,7 +48,7 @@ describe('MPI is that of the launcher', () => {
     const [node = '', ...args] = command('mpi,fabric', '--ranks', '2');
     const { code, stderr } = await run(node, args, { env });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/mpirun\S* exited with code 7, and no rank said why/);
+    expect(stderr).toMatch(/mpirun\S* exited with code 7, and no rank reported an error/);
   });
 
   test('MPICH exchanges blocks of different sizes', async () => {
@@ -66,7 +66,9 @@ describe('torchrun', () => {
     const args = ['--standalone', '--nproc_per_node=2', ...torchrunArgs];
     const { stdout, stderr } = await run('torchrun', [...args, ...command('fabric,gloo,mpi')]);
     expect(outcomes(stdout), stderr).toEqual({ fabric: 'passed', gloo: 'passed', mpi: 'skipped' });
-    expect(stdout).toMatch(/started by torchrun, and MPI needs its own launcher: use mpirun/);
+    expect(stdout).toMatch(
+      /torchrun started the ranks, but MPI needs its own launcher: use mpirun/,
+    );
   });
 });
 

@@ -53,7 +53,7 @@ function suite(envOf: () => Record<string, string>, skipped: string | undefined)
     expect(exitCode).toBe(1);
     const text = stdout.replaceAll(/\s+/g, ' ');
     expect(text).toMatch(/FAILED nccl: .*Duplicate GPU detected/);
-    expect(text).toMatch(/NCCL wants a GPU of its own for every rank/);
+    expect(text).toMatch(/NCCL needs one GPU per rank/);
     expect(text).toMatch(/fabric +\d/);
   });
 }

@@ -73,7 +73,7 @@ test('a size that does not fit is skipped before allocation, with the sum', asyn
   expect(misfit).toMatchObject({
     bytes: 2 ** 40,
     outcome: 'skipped',
-    reason: expect.stringMatching(/2 ranks on \S+ need 2T of buffers .* are free/),
+    reason: expect.stringMatching(/2 ranks on \S+ need 2T for buffers .* is free/),
   });
 });
 

@@ -68,9 +68,9 @@ describe('weft queue', () => {
   });
 
   test.each([
-    ['drop-element:7', 'came in the place of 7'],
-    ['duplicate-element:7', 'element 6 came in the place of 7'],
-    ['flip-element:7', 'is not one that was pushed'],
+    ['drop-element:7', 'came instead of 7'],
+    ['duplicate-element:7', 'element 6 came instead of 7'],
+    ['flip-element:7', 'was never pushed'],
   ])('%s fails the row and the run', async (fault, reason) => {
     const { exitCode, stdout } = await desk.weft(
       `${line} --columns Push --grid 2 --block 1`,

@@ -10,14 +10,14 @@ describe('data that is wrong', () => {
     using desk = new Desk();
     const { exitCode, stdout } = await desk.weft(`${id} ${one}`, withFault('flip:1:777'));
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/rank 1 has 0x\w\w instead of 0x\w\w at byte 777 of what rank 0 sent/);
+    expect(stdout).toMatch(/on rank 1, byte 777 from rank 0 is 0x\w\w instead of 0x\w\w/);
   });
 
   test('a message that comes short ends the run', async () => {
     using desk = new Desk();
     const { exitCode, stderr } = await desk.weft(`sendrecv ${one}`, withFault('drop:0'));
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/0 bytes came instead of 65536/);
+    expect(stderr).toMatch(/0 bytes arrived instead of 65536/);
   });
 
   test.each(['write', 'all2all'])('%s finds a buffer that was never written', async (id) => {
@@ -93,7 +93,7 @@ describe('bad input', () => {
     ['all2all --buffers 3', /no effect on all2all; only write supports it/],
     ['write --format xml', /It must be table/],
     ['write --nics nope0 --provider tcp', /no network interface nope0/],
-    ['write --provider nope', /no usable nope/],
+    ['write --provider nope', /no usable provider nope/],
     ['suite missing.yaml', /not a suite/],
     ['frobnicate', /unknown command/],
   ])('%s', async (line, message) => {

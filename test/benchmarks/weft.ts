@@ -53,7 +53,7 @@ export class Desk implements Disposable {
   /** Resolves when the run in work has kept this many measured rows. */
   async rowsIn(count: number): Promise<void> {
     for (let rows = 0; rows < count; await sleep(50)) {
-      const found = existsSync(join(this.folder, 'weft-results')) ? this.runs() : [];
+      const found = existsSync(join(this.folder, 'weft-results')) ? this.#begun() : [];
       rows = found.flatMap(({ run }) => run.rows).filter((row) => row.samples.length > 0).length;
     }
   }
@@ -64,6 +64,15 @@ export class Desk implements Disposable {
     return readdirSync(folder)
       .sort()
       .map((name) => readRun(join(folder, name)));
+  }
+
+  /** A file that has just been made may still be empty. */
+  #begun(): ReadRun[] {
+    try {
+      return this.runs();
+    } catch {
+      return [];
+    }
   }
 
   /** A test that failed leaves nothing running. */

@@ -53,7 +53,7 @@ describe('info', () => {
     const text = mapText(mapOf(dgx), { width: 80, unicode: true });
     expect(text).toMatch(/^NUMA node 0[\s\S]+\n\nGPU PCI address[\s\S]+near no GPU: mlx5_2$/);
     expect(mapText(mapOf(p5), { width: 80, unicode: true })).toMatch(
-      /EFA rates are the ones published for p5\.48xlarge\.$/,
+      /EFA rates are the published rates of p5\.48xlarge\.$/,
     );
     expect(mapText(mapOf(laptop), { width: 80, unicode: false })).not.toContain('GPU PCI');
   });

@@ -73,7 +73,7 @@ describe.each(software)('%s', (provider) => {
     const outbox = two!.allocate(64);
     const received = expect(target!.channel(1).recv(inbox.slice())).rejects.toMatchObject({
       code: 'FABRIC_FAULT',
-      message: expect.stringMatching(/from rank 2 met the receive for rank 1/),
+      message: expect.stringMatching(/from rank 2 matched the receive for rank 1/),
     });
     await two!.channel(0).send(outbox.slice());
     await received;

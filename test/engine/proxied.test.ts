@@ -85,5 +85,7 @@ test('a transfer of steps that the plan does not have is refused', async () => {
   const plan = writePlan(traffic, { rank: 0, channels: 1, strategy: single });
   const how = { blocking: false, fill: false, seed: 0, trace: false };
   const proxy = { ...how, producers: 1, block: 32, shift: 4, transfers: [[0]] };
-  await expect(job.serve(() => plan, proxy)).rejects.toThrow('a step belongs to one transfer');
+  await expect(job.serve(() => plan, proxy)).rejects.toThrow(
+    'a step can belong to only one transfer',
+  );
 });

@@ -45,7 +45,7 @@ describe('the way to GPU memory', () => {
   test('is staged with a reason that names provider and version', () => {
     expect(pathsOf('tcp;ofi_rxm of 1.17')).toEqual({
       paths: [],
-      reason: 'tcp;ofi_rxm of libfabric 1.17 does not move GPU memory (no FI_HMEM)',
+      reason: 'tcp;ofi_rxm in libfabric 1.17 does not support GPU memory (no FI_HMEM)',
     });
   });
 

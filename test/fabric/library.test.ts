@@ -74,7 +74,7 @@ describe('libfabric', () => {
     expect(() => refuseOld(version(major, minor))).toThrow(
       expect.objectContaining({
         code: 'LIBFABRIC_TOO_OLD',
-        message: expect.stringMatching(`${major}.${minor}; 1.17 or newer`),
+        message: expect.stringMatching(`${major}.${minor}; Weft needs 1.17 or newer`),
       }),
     );
   });

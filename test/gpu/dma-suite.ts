@@ -45,7 +45,7 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
     const { exitCode, stdout } = await desk.weft(`${line} --format json`, fault);
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout).rows[0].reason).toMatch(
-      /rank 1 has 0x\w\w instead of 0x\w\w at byte 200777 of what rank 0 sent/,
+      /on rank 1, byte 200777 from rank 0 is 0x\w\w instead of 0x\w\w/,
     );
   });
 

@@ -21,7 +21,7 @@ describe.skipIf(reason !== undefined)(`DMA columns on a GPU${why}`, () => {
     const rows = await rowsOf(desk, line, {});
     const dma = rows.filter((row) => row.column === 'SingleDMA');
     expect(dma.map((row) => row.outcome)).toEqual(['passed', 'skipped']);
-    expect(dma[1]?.reason).toMatch(/2 ranks need 2G of buffers on a GPU/);
+    expect(dma[1]?.reason).toMatch(/2 ranks need 2G for buffers on one GPU/);
   });
 
   test('large rows are verified, too', async () => {

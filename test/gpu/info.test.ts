@@ -26,7 +26,7 @@ describe('weft info', () => {
   test('says why there is none', { timeout }, async () => {
     using desk = new Desk();
     const { stdout } = await desk.weft('info', { WEFT_LIBCUDA: library, STAND_IN_GPUS: '0' });
-    expect(stdout).toMatch(/^(GPUs +none: |missing ).*sees no GPU/m);
+    expect(stdout).toMatch(/^(GPUs +none: |missing ).*finds no GPU/m);
   });
 
   test('--topology draws a file, and refuses what is none with exit code 2', {

@@ -41,7 +41,7 @@ describe('a kernel of PTX text', () => {
     expect(() => kernel.launch(shape, [1n])).toThrow('weft_fill takes 4 arguments, not 1');
     const bad = [1n, 1n, new Uint8Array(4), 1n];
     expect(() => kernel.launch(shape, bad)).toThrow('argument 2 of weft_fill must be');
-    expect(() => kernel.launch({ grid: 0, block: 1 }, [1n, 1n, 1n, 1n])).toThrow('a grid is');
+    expect(() => kernel.launch({ grid: 0, block: 1 }, [1n, 1n, 1n, 1n])).toThrow('`grid` must be');
   });
 
   test('whose PTX the driver refuses is the user’s to mend', () => {

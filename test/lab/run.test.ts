@@ -45,7 +45,7 @@ describe.runIf(reason === undefined)('a run of its own', () => {
     using desk = new Desk();
     const refused = await desk.weft(`${oneShot} write --provider shm -e 256K`);
     expect(refused).toMatchObject({ exitCode: 2 });
-    expect(refused.stderr).toMatch(/shm cannot join ranks of several hosts/);
+    expect(refused.stderr).toMatch(/shm cannot connect ranks on different hosts/);
   });
 
   /** Started, and either just so or already with a row to show. */

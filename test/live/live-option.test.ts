@@ -64,7 +64,7 @@ test('a page that cannot start is told, and the measurement goes on', async () =
   const { exitCode, stderr } = await desk.weft('write -b 4K -e 4K -n 5 --provider shm --live', {
     WEFT_PAGE_TOKEN: 'short',
   });
-  expect(stderr).toContain('no live page: its server did not start');
+  expect(stderr).toContain('the live page server did not start');
   expect(exitCode).toBe(0);
 });
 

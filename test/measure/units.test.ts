@@ -34,12 +34,12 @@ describe('a size', () => {
 
   test('of half a byte is refused with its neighbours', () => {
     expect(() => parseBytes('1.0005K')).toThrow(
-      expect.objectContaining({ hint: 'Its neighbours are 1024 and 1025.' }),
+      expect.objectContaining({ hint: 'The nearest sizes are 1024 and 1025 bytes.' }),
     );
   });
 
   test('beyond what can be counted is refused', () => {
-    expect(() => parseBytes('9000T')).toThrow('more than can be counted');
+    expect(() => parseBytes('9000T')).toThrow('is too large');
   });
 
   test('names the option it belongs to', () => {

@@ -80,7 +80,7 @@ describe('a buffer', () => {
       const { stdout } = await run('setpriv', [...nobody, ...limited]);
       expect(JSON.parse(stdout)).toMatchObject({
         code: 'MEMORY_LIMIT',
-        message: expect.stringMatching(/1M of memory could not be page-locked/),
+        message: expect.stringMatching(/cannot page-lock 1M/),
         hint: expect.stringMatching(/ulimit -l/),
       });
     },

@@ -25,6 +25,6 @@ test.each([
   const env = { LD_PRELOAD: library, FEW_THREADS: String(threads) };
   const run = `${line} --budget-ms 20`;
   const { exitCode, stderr } = await desk.weft(run, env);
-  expect(stderr).toMatch(/a thread could not be made: /);
+  expect(stderr).toMatch(/cannot create a thread: /);
   expect(exitCode).toBe(1);
 });

@@ -21,13 +21,13 @@ describe('an explanation', () => {
           ├─ 4M ─ ch2 ─▶ rank 2  slot 0  at +0  4 chunks
           └─ 4M ─ ch3 ─▶ rank 3  slot 0  at +0  4 chunks
 
-  channel      out       in   of the rank that is busiest on it
+  channel      out       in   busiest rank of each channel
         0        0        0
         1       4M       4M   ████████████████████████
         2       4M       4M   ████████████████████████
         3       4M       4M   ████████████████████████
 
-  arrivals  3 ranks count 4 each
+  arrivals  4 immediates on each of 3 ranks
   bound     335.5 us at best
             75.0 % of the 4 channels it may use (400 Gbps)
 `,
@@ -39,9 +39,9 @@ describe('an explanation', () => {
     expect(text).toContain('4M ─ ch0-3 ─▶ rank 1  slots 0-3  at +0  4 chunks');
   });
 
-  test('says that the bound is not known without line rates', () => {
+  test('says that the bound is unknown without line rates', () => {
     const text = explain({ traffic: toThree, strategy: roundRobin, links: links(4) });
-    expect(text).toContain('bound     not known: no line rate');
+    expect(text).toContain('bound     unknown: no line rate');
   });
 
   test('says that ping-pong goes one way at a time', () => {

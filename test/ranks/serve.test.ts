@@ -46,7 +46,7 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
 
 test('a transfer that does not exist ends the service aloud', async () => {
   const { stdout, stderr } = await inRanks(2, 'unknown', 'shm');
-  expect(stdout).toMatch('BAD_USAGE: producer 0 of 1 asked for transfer 8 of 8');
+  expect(stdout).toMatch('BAD_USAGE: producer 0 of 1 requested transfer 8 of 8');
   expect(stdout).toMatch('rank 0: BAD_USAGE');
   expect(stderr).toMatch(/rank 1: (ABORTED|BAD_USAGE)/);
 });

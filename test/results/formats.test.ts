@@ -99,9 +99,9 @@ describe('notes', () => {
   });
 
   test('tell why NICs were not chosen by GPU', () => {
-    const settings = { nicsNotByGpu: 'rank 1 on b has none near a GPU' };
+    const settings = { nicsNotByGpu: 'rank 1 on b has no NIC near its GPU' };
     expect(texts([row], { settings })).toContain(
-      'all NICs used, not those nearest each GPU: rank 1 on b has none near a GPU',
+      'all NICs used, not those nearest each GPU: rank 1 on b has no NIC near its GPU',
     );
   });
 });

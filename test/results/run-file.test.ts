@@ -86,7 +86,7 @@ describe('a run file', () => {
   test('below a file says so', () => {
     writeFileSync(join(folder, 'file'), '');
     const path = join(folder, 'file', 'run.jsonl');
-    expect(() => new RunFile(header, { path })).toThrow('a part of the path is a file');
+    expect(() => new RunFile(header, { path })).toThrow('part of the path is a file');
   });
 
   test('where no one may write says so', () => {

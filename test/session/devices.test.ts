@@ -29,7 +29,7 @@ describe('buffers in GPU memory', () => {
     // 64 MiB for each rank are CUDA's own.
     expect(gpuMisfit({ hosts }, needs, rooms(328))).toBeUndefined();
     expect(gpuMisfit({ hosts }, needs, rooms(327))).toBe(
-      '2 ranks need 200M of buffers on a GPU of a; 327M are free',
+      '2 ranks need 200M for buffers on one GPU of a; 327M is free',
     );
   });
 
@@ -42,6 +42,8 @@ describe('buffers in GPU memory', () => {
   test('that fit nowhere name the rank', () => {
     const needs = [need(0, 0), need(0, 0), need(2 ** 40, 0)];
     const rooms = [room('a 0', 999), room('a 1', 999), room('b 0', 999)];
-    expect(gpuMisfit({ hosts }, needs, rooms)).toMatch(/^rank 2 needs 1T of buffers on a GPU of b/);
+    expect(gpuMisfit({ hosts }, needs, rooms)).toMatch(
+      /^rank 2 needs 1T for buffers on one GPU of b/,
+    );
   });
 });

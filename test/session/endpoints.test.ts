@@ -27,7 +27,7 @@ describe('a NIC that does not open', () => {
           nic: 'absent1',
           host: hostname(),
           reason: 'does-not-open',
-          text: 'does not open: there is no network interface absent1',
+          text: 'cannot be opened: this host has no network interface absent1',
         },
       ]);
       await one.value.fabric.close();

@@ -86,7 +86,7 @@ describe('rails near GPUs', () => {
     expect(agreeOnGpuRails([none, none], { rank: 0, hosts })).toEqual({ unused: [] });
     expect(agreeOnGpuRails([report(0), none], { rank: 0, hosts })).toEqual({
       unused: [],
-      nicsNotByGpu: 'rank 1 on b has none near a GPU',
+      nicsNotByGpu: 'rank 1 on b has no NIC near its GPU',
     });
   });
 });

@@ -17,11 +17,11 @@ const closed: UnusedNic = {
   nic: 'efa1',
   host: 'h1',
   reason: 'does-not-open',
-  text: 'does not open: no such device',
+  text: 'cannot be opened: no such device',
 };
 
 test('an unused NIC is named with its host and the reason', () => {
-  expect(describeUnused(closed)).toBe('efa1 on h1: does not open: no such device');
+  expect(describeUnused(closed)).toBe('efa1 on h1: cannot be opened: no such device');
 });
 
 test('what two ranks tell is told once', () => {

@@ -20,21 +20,17 @@ describe('XML', () => {
   test.each([
     ['nothing', '', 'no element'],
     ['JSON', '{"a": 1}', 'text outside'],
-    [
-      'half a file',
-      '<topology>\n<object type="Machine">',
-      'file.xml:2: .* ends inside of <object>',
-    ],
+    ['half a file', '<topology>\n<object type="Machine">', 'file.xml:2: .* ends inside <object>'],
     ['half a tag', '<topology>\n<object type="Mach', 'file.xml:2'],
     ['crossed tags', '<a><b></a></b>', '</a> where <b> is open'],
     ['a tag that was never opened', '</a>', 'nothing is open'],
     ['two roots', '<a/><b/>', 'after the end'],
     ['an attribute twice', '<a b="1" b="2"/>', 'b is given twice'],
     ['an attribute without quotes', '<a b=1/>', '<a b=1'],
-    ['an unknown entity', '<a b="&nbsp;"/>', '&nbsp; is no known entity'],
-    ['a bare ampersand', '<a b="x & y"/>', 'no known entity'],
+    ['an unknown entity', '<a b="&nbsp;"/>', '&nbsp; is not a known entity'],
+    ['a bare ampersand', '<a b="x & y"/>', 'not a known entity'],
     ['entities of its own', '<!DOCTYPE a [<!ENTITY b "c">]><a b="&b;"/>', '<!DOCTYPE'],
-    ['a comment without end', '<a><!-- ', 'inside of a comment'],
+    ['a comment without end', '<a><!-- ', 'inside a comment'],
     ['bytes', '\u0000\u0001\u0002', 'text outside'],
   ])('%s is refused with the reason', (_, text, reason) => {
     expect(() => read(text)).toThrow(new RegExp(reason));

@@ -186,7 +186,7 @@ describe('half of an environment, and two that disagree', () => {
     [
       'a rank that is no number',
       { ...openmpi(0, 2), OMPI_COMM_WORLD_RANK: 'x' },
-      /not a usable number/,
+      /not a valid number/,
     ],
     [
       'more local ranks than ranks',
@@ -205,7 +205,7 @@ describe('half of an environment, and two that disagree', () => {
       { ...openmpi(0, 2), ...mpich(1, 2) },
       /openmpi says rank 0.*mpich says rank 1/,
     ],
-    ['nodes that do not fit', { ...step(0, 4), SLURM_STEP_NODELIST: 'node1' }, /do not fit/],
+    ['nodes that do not fit', { ...step(0, 4), SLURM_STEP_NODELIST: 'node1' }, /do not match/],
   ])('%s', (_, env, message) => {
     expect(() => identify(env)).toThrowError(
       expect.objectContaining({
@@ -219,7 +219,9 @@ describe('half of an environment, and two that disagree', () => {
     const both = { ...openmpi(0, 2), ...mpich(1, 2) };
     expect(identify({ ...both, WEFT_LAUNCHER: 'mpich' }).rank).toBe(1);
     expect(identify({ ...both, WEFT_LAUNCHER: 'single' }).size).toBe(1);
-    expect(() => identify({ WEFT_LAUNCHER: 'srun' })).toThrowError(/left no variables/);
+    expect(() => identify({ WEFT_LAUNCHER: 'srun' })).toThrowError(
+      /the variables of srun are not set/,
+    );
     expect(() => identify({ WEFT_LAUNCHER: 'lsf' })).toThrowError(/not a launcher/);
   });
 });

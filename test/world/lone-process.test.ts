@@ -4,8 +4,8 @@ import { batchScript, openmpi, salloc, step, torchrun } from './launcher-environ
 
 describe('a world of one where more were meant', () => {
   test.each<[string, Environment, RegExp]>([
-    ['a batch script without srun', batchScript, /4 tasks.*not started by srun/],
-    ['an salloc shell without srun', salloc, /4 tasks.*not started by srun/],
+    ['a batch script without srun', batchScript, /4 tasks.*srun did not start this process/],
+    ['an salloc shell without srun', salloc, /4 tasks.*srun did not start this process/],
     [
       'a torchrun of its own in every task',
       { ...step(2, 4), ...torchrun(0, 1) },

@@ -50,7 +50,7 @@ describe('on several hosts', () => {
   });
 
   test('another host whose MASTER_ADDR points to itself is told so', () => {
-    expect(() => plan(rankOf(2, 2, 'localhost'))).toThrowError(/points back to that host/);
+    expect(() => plan(rankOf(2, 2, 'localhost'))).toThrowError(/points to that host itself/);
     expect(plan(rankOf(2, 2, '10.0.0.1')).connectHosts).toEqual(['10.0.0.1']);
   });
 

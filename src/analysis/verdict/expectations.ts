@@ -141,7 +141,7 @@ export function judgeRow(row: Row, { benchmark, metric, limits }: Expectation): 
   const value = of(row);
   if (value === null || value === undefined) {
     const reason = `${metric} is unknown, so this row cannot be judged.`;
-    const next = 'Set the line rate with --line-rate, or expect another metric.';
+    const next = 'Set the line rate with `lineRateGbps`, or expect another metric.';
     return { ...subject, grade: 'fail', reason, next };
   }
   const grade = gradeOf(value, limits, moreIsBetter);

@@ -22,7 +22,7 @@ function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
   // What did not finish before its first row says so itself.
   if (bytes === 0 && outcome === 'aborted') return [];
   if (bytes === 0) {
-    const next = 'Run it again without --check 0.';
+    const next = 'Run it again with `check` 1.';
     return [{ name, grade: 'degraded', reason: 'No bytes were checked.', next, ...figures }];
   }
   return [{ name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures }];
@@ -67,7 +67,7 @@ function judgeCompared(benchmark: string, { row, change, effect, reason: why }: 
     return { name, grade, reason, next, metric: 'slowdown', value: effect!, expected: 0 };
   }
   if (change === 'broken in B' || change === 'only in A') {
-    const reason = `The baseline has this row, this run does not: ${why ?? 'it was not measured'}.`;
+    const reason = `The baseline has this row, but this run does not: ${why ?? 'it was not measured'}.`;
     return { name, grade: 'fail', reason, next };
   }
   return { name, grade: 'pass', reason: passing[change] };

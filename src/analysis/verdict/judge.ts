@@ -66,7 +66,7 @@ function judgeBySource(
     }
     case 'none':
       return {
-        against: 'the median of its own pairs, and 80 % of the bound where line rates are known',
+        against: 'the median of all pairs, and 80 % of the bound where line rates are known',
         items: judgeByBound(merged),
       };
   }

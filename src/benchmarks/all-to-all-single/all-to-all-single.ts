@@ -30,7 +30,7 @@ import { runExchanges } from './run.js';
 /** As torch.distributed's all_to_all_single, by several libraries in one job. */
 export const allToAllSingle = defineBenchmark({
   id: 'all-to-all-single',
-  summary: 'Run one uniform exchange with logs and verification, also with other libraries.',
+  summary: 'Time all_to_all_single over libfabric, gloo, MPI or NCCL, with a log per rank.',
   ranks: { min: 1, usual: 2 },
   columns: backendIds.map((name) => ({ name })),
   sizes: { minBytes: 4 * 2 ** 20, maxBytes: 4 * 2 ** 20, factor: 2 },

@@ -98,7 +98,7 @@ export class Contents {
     const at = offset + index * elementBytes;
     const [found] = valuesIn(this.#tensors.output.view(at, elementBytes), dtype);
     const expected = written(stored(first + index, dtype), dtype);
-    return `rank ${this.#rank} has ${found} instead of ${expected} at element ${index} of what rank ${peer} sent`;
+    return `on rank ${this.#rank}, element ${index} from rank ${peer} is ${found} instead of ${expected}`;
   }
 }
 

@@ -128,7 +128,7 @@ export function checkMessage(bytes: number, dtype: Dtype): void {
   const near = [below, below + size].filter((one) => one > 0).map(formatBytes);
   throw new WeftError(
     'BAD_USAGE',
-    `\`msgBytes\` ${formatBytes(bytes)} is not a whole number of ${dtype} elements of ${size} bytes`,
+    `\`msgBytes\` ${formatBytes(bytes)} is not a multiple of ${size} bytes, the size of one ${dtype}`,
     { hint: `Use ${near.join(' or ')}.` },
   );
 }

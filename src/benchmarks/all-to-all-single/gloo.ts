@@ -16,7 +16,7 @@ export async function openGloo(job: BackendJob): Promise<Backend> {
     networkInterface,
     unavailable: (reason) => `gloo could not be loaded (${reason}): ${howToBuild('gloo')}`,
     hint: () =>
-      `gloo used interface ${networkInterface}: name another with \`iface\` or GLOO_SOCKET_IFNAME.`,
+      `gloo used interface ${networkInterface}. Choose another with \`iface\` or GLOO_SOCKET_IFNAME.`,
   });
 }
 
@@ -25,6 +25,7 @@ async function commonInterface(world: World): Promise<string> {
   if (onOneHost(world)) return 'lo';
   const { nics } = await orUnavailable('NO_PROVIDER', () => agreeOnNics(world, 'tcp', {}));
   const [nic] = nics ?? [];
-  if (nic === undefined) throw new Unavailable('no interface for gloo: name one with `iface`');
+  if (nic === undefined)
+    throw new Unavailable('the hosts share no network for gloo: choose an interface with `iface`');
   return nic;
 }

@@ -9,8 +9,8 @@ export function parseImbalance(text: string): number {
   const match = /^zipf:(.*)$/.exec(text.trim());
   const exponent = match ? Number(match[1]) : Number.NaN;
   if (match?.[1]?.trim() && Number.isFinite(exponent) && exponent >= 0) return exponent;
-  throw new WeftError('BAD_USAGE', `"${text}" is no imbalance`, {
-    hint: 'Write zipf:S with S from 0 (even) up; zipf:1.2 resembles the load of experts.',
+  throw new WeftError('BAD_USAGE', `"${text}" is not a valid imbalance`, {
+    hint: 'Write zipf:S with S of 0 (even) or more. zipf:1.2 resembles the load of MoE experts.',
   });
 }
 
@@ -35,7 +35,7 @@ export function zipfMatrix(
   return Array.from({ length: world }, () => [...row]);
 }
 
-const shape = 'It has a line per rank, and in it the bytes to each rank, with commas between them.';
+const shape = 'Write one line per sending rank: the bytes to each rank, separated by commas.';
 
 const bad = (path: string, what: string, hint = shape): WeftError =>
   new WeftError('BAD_USAGE', `${path}: ${what}`, { hint });
@@ -46,7 +46,11 @@ export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}`, { hint: shape, cause });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}: ${why}`, {
+      hint: shape,
+      cause,
+    });
   }
   return parseMatrix(text, path, dtype);
 }
@@ -69,7 +73,7 @@ export function parseMatrix(text: string, path: string, dtype: Dtype): ByteMatri
     throw bad(
       path,
       'every entry is 0: there is nothing to exchange',
-      'Give at least one pair bytes.',
+      'Set at least one entry above 0.',
     );
   }
   return rows;
@@ -90,7 +94,7 @@ function cellBytes(cell: string, where: string, path: string, dtype: Dtype): num
   }
   const size = elementBytesOf(dtype);
   if (bytes % size === 0) return bytes;
-  const what = `${where}: ${cell} bytes are not a whole number of ${dtype} elements`;
+  const what = `${where}: ${cell} is not a multiple of ${size} bytes, the size of one ${dtype}`;
   throw bad(path, what, `Use multiples of ${size}, or another \`dtype\`.`);
 }
 
@@ -99,7 +103,7 @@ export function checkMatrixWorld(matrix: ByteMatrix, path: string, world: number
   if (matrix.length === world) return;
   throw new WeftError(
     'BAD_USAGE',
-    `${path} is for ${matrix.length} ranks, but there are ${world}`,
-    { hint: `Start ${matrix.length} ranks, or give a matrix of ${world} rows and columns.` },
+    `${path} is for ${matrix.length} ranks, but this run has ${world}`,
+    { hint: `Start ${matrix.length} ranks, or use a matrix with ${world} rows and columns.` },
   );
 }

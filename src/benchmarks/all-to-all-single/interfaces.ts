@@ -25,7 +25,11 @@ export function namedInterfaces(
     : [];
   if (found.length > 0 && absent.length === 0) return found;
   const missing = absent.length > 0 ? absent.join(', ') : choice.wanted;
-  throw new WeftError('BAD_USAGE', `no interface with an address fits ${choice.from}: ${missing}`, {
-    hint: `This host has ${there.join(', ')}.`,
-  });
+  throw new WeftError(
+    'BAD_USAGE',
+    `no interface with an address matches ${choice.from}: ${missing}`,
+    {
+      hint: `This host has ${there.join(', ')}.`,
+    },
+  );
 }

@@ -15,8 +15,8 @@ export function mpiOf(launcher: Launcher, env: Environment): MpiName {
   if (launcher === 'srun' && env.PMI_FD !== undefined) return 'mpich';
   throw new Unavailable(
     launcher === 'local' || launcher === 'single'
-      ? `no MPI is set up here: ${howToBuild('openmpi')}`
-      : `the ranks were started by ${launcher}, and MPI needs its own launcher: use mpirun, or srun --mpi=pmix`,
+      ? `MPI is not set up here: ${howToBuild('openmpi')}`
+      : `${launcher} started the ranks, but MPI needs its own launcher: use mpirun, or srun --mpi=pmix`,
   );
 }
 
@@ -28,7 +28,7 @@ export function refuseLargeCounts(exchange: Exchange): void {
   const bytes = uniform ? (matrix[0]?.[0] ?? 0) : exchange.busiestBytes(true);
   if (bytes / elementBytes <= mostElements) return;
   throw new Unavailable(
-    `MPI counts with 32 bits, and there are more than ${mostElements} elements: use smaller messages, or fewer ranks`,
+    `MPI counts are 32-bit, but this exchange has more than ${mostElements} elements: use smaller messages or fewer ranks`,
   );
 }
 

@@ -41,8 +41,8 @@ export const requireGpu = ({ localRank }: World, asked: readonly number[] | unde
   gpuNumberOf(localRank, requireNccl(), asked) ?? 0;
 
 const shared =
-  'NCCL wants a GPU of its own for every rank. Start one rank per GPU (--ranks, --nproc_per_node), or compare ' +
-  'with --backend fabric or gloo, which do not use the GPU.';
+  'NCCL needs one GPU per rank. Start one rank per GPU (`ranks`, or --nproc_per_node of torchrun), or use ' +
+  '`backends` fabric or gloo, which do not use the GPU.';
 
 export async function openNccl(job: BackendJob): Promise<Backend> {
   const { world, interfaces, ifaceGiven, gpus } = job;
@@ -59,8 +59,8 @@ export async function openNccl(job: BackendJob): Promise<Backend> {
     hint: (reason) => {
       if (/duplicate gpu/i.test(reason)) return shared;
       if (/out of memory/i.test(reason))
-        return 'Use smaller messages: both tensors lie on the GPU.';
-      return 'Run again with NCCL_DEBUG=INFO to see what NCCL says.';
+        return 'Use smaller messages: both tensors are in GPU memory.';
+      return 'Run again with NCCL_DEBUG=INFO to see the log of NCCL.';
     },
   });
 }

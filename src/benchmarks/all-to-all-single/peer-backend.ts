@@ -28,7 +28,9 @@ export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<B
   try {
     const addresses = await together(world, `${library.id} open`, async () => {
       native = load(library);
-      return await within(job, library, 'opening it', () => native!.open(setupOf(job, library)));
+      return await within(job, library, 'initialization', () =>
+        native!.open(setupOf(job, library)),
+      );
     });
     await together(world, `${library.id} connect`, () =>
       within(job, library, 'connecting the ranks', () => native!.connect(addresses)),
@@ -111,9 +113,13 @@ async function within<T>(
   world.signal.throwIfAborted();
   const over = new AbortController();
   const late = sleep(timeoutMs, undefined, { signal: over.signal }).then((): never => {
-    throw new WeftError('TIMEOUT', `${library.id}: ${what} did not end within ${timeoutMs} ms`, {
-      hint: 'Is every rank still there, and is the interface the right one (`iface`)?',
-    });
+    throw new WeftError(
+      'TIMEOUT',
+      `${library.id}: ${what} did not complete within ${timeoutMs} ms`,
+      {
+        hint: 'Check that every rank is still running and that `iface` names the right interface.',
+      },
+    );
   });
   const aborted = new Promise<never>((_, reject) => {
     const tell = () => reject(world.signal.reason);

@@ -67,9 +67,13 @@ type ExchangeRequest = ValuesOf<typeof options> & {
 export function requestOf(asked: Asked<typeof options>): ExchangeRequest {
   const { msgBytes, zipf, matrix } = asked.options;
   if (matrix !== undefined && (msgBytes ?? zipf) !== undefined) {
-    throw new WeftError('BAD_USAGE', '`matrix` already says how many bytes go where', {
-      hint: 'Leave out `msgBytes` and `zipf`, or `matrix`.',
-    });
+    throw new WeftError(
+      'BAD_USAGE',
+      '`matrix` already sets the bytes from each rank to each rank',
+      {
+        hint: 'Leave out `msgBytes` and `zipf`, or `matrix`.',
+      },
+    );
   }
   const { iterations = 1 } = asked.settings;
   return { ...asked.options, msgBytes: msgBytes ?? defaultBytes, iterations };
@@ -86,7 +90,7 @@ export function checkWorld(world: number, backends: readonly BackendId[] | undef
   const onlyNccl = backends?.length === 1 && backends[0] === 'nccl';
   if (world > 1 || onlyNccl) return;
   throw new WeftError('BAD_USAGE', 'all-to-all-single needs at least 2 ranks, not 1', {
-    hint: 'Use `ranks` 2 here, or start more under torchrun, srun or mpirun. `backends` nccl runs alone, too.',
+    hint: 'Use `ranks` 2 here, or start more under torchrun, srun or mpirun. `backends` nccl also runs with 1 rank.',
   });
 }
 

@@ -21,7 +21,7 @@ const packages: Record<ShimName, string> = {
 
 /** What makes a shim: set-up, which installs Debian's and Ubuntu's package where it may. */
 export const howToBuild = (name: ShimName): string =>
-  `npm run setup bench (it needs ${packages[name]})`;
+  `run \`npm run setup bench\` (needs ${packages[name]})`;
 
 /** The path of a shim that is there. */
 export function requireShim(name: ShimName, title: string): string {

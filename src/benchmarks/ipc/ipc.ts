@@ -41,7 +41,7 @@ const options = { grid: gridOption, block: blockOption, producer: producerOption
 export const ipc = defineBenchmark({
   id: 'ipc',
   summary:
-    'Write from a kernel of rank 0 into GPU memory of rank 1 (or by CPU threads into shared memory).',
+    'Write from a kernel on rank 0 to GPU memory of rank 1 (or CPU threads to shared memory).',
   ranks: { min: 2 },
   columns: [{ name: 'Kernel' }, { name: 'CopyEngine' }],
   sizes: { minBytes: 2 ** 20, maxBytes: 2 ** 30, factor: 32 },
@@ -59,14 +59,18 @@ export const ipc = defineBenchmark({
 
 function refuseOdd(bytes: number): void {
   if (bytes > 0 && bytes % storeBytes === 0) return;
-  throw new WeftError('BAD_USAGE', `${bytes} bytes are not written by ${storeBytes}-byte stores`, {
-    hint: `Sizes of ipc are multiples of ${storeBytes}.`,
-  });
+  throw new WeftError(
+    'BAD_USAGE',
+    `${bytes} bytes is not a multiple of the ${storeBytes}-byte store`,
+    {
+      hint: `Use sizes that are multiples of ${storeBytes}.`,
+    },
+  );
 }
 
 function refuseHosts({ members }: World): void {
   if (sameHost(members[writer]!, members[owner]!)) return;
-  throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts, and share no memory', {
+  throw new WeftError('BAD_USAGE', 'ranks 0 and 1 are on different hosts and cannot share memory', {
     hint: 'Start two ranks on one host. Network namespaces count as hosts.',
   });
 }
@@ -122,7 +126,7 @@ class IpcRows {
     if (fitting.length > 0) await this.#measureAll(fitting);
     if (world.rank !== writer) return;
     for (const bytes of sizes.filter((one) => !fitting.includes(one))) {
-      const reason = `two buffers of ${formatBytes(bytes)} are needed, ${formatBytesRounded(free)} are free`;
+      const reason = `needs two buffers of ${formatBytes(bytes)}; ${formatBytesRounded(free)} is free`;
       for (const { name: column } of columnsOf(ipc, settings.columns)) {
         this.#procedure.listener.row(skippedRow({ kind: 'ipc', column, bytes, reason }));
       }

@@ -41,7 +41,7 @@ const options = {
   }),
   producers: option({
     flags: '--producers <count>',
-    help: 'blocks or CPU threads that request them',
+    help: 'blocks or CPU threads that issue them',
     kind: wholeNumber(1, 1024),
     default: 1,
   }),

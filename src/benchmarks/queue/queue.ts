@@ -131,8 +131,8 @@ class QueueRows {
     const { cells, released } = pushes[column]!;
     if (this.#producers.kind === 'cpu' && (released || cells === 'device')) {
       const reason = released
-        ? 'every push of a CPU thread is released: the same as Push'
-        : 'needs a GPU: cells in GPU memory';
+        ? 'needs a GPU: with CPU threads this is the same as Push'
+        : 'needs a GPU: the queue is in GPU memory';
       return skippedRow({ kind: 'queue', column, bytes: elementBytes, labels, reason });
     }
     const job = { ...this.#base, ...shape, cells, released, spinsBeforeYield: this.#spins(shape) };

@@ -4,14 +4,15 @@ import { flagOf, type OptionTable } from '../../settings/option.js';
 import { specFlags } from '../lab-options.js';
 import { showOptions } from '../show-options.js';
 
-const labFlags = { ...specFlags, down: 'down', name: 'name' };
+/** Of lab and serve, which have no table. */
+const commandFlags = { ...specFlags, down: 'down', name: 'name', host: 'host', port: 'port' };
 
 const flagsIn = (table: OptionTable): [string, string][] =>
   Object.entries(table).map(([key, option]) => [key, flagOf(option)]);
 
 /** The flags of all settings, by the keys that messages of the library name. */
 const flags: ReadonlyMap<string, string> = new Map([
-  ...Object.entries(labFlags).map(([key, flag]) => [key, `--${flag}`] as const),
+  ...Object.entries(commandFlags).map(([key, flag]) => [key, `--${flag}`] as const),
   ...flagsIn(showOptions),
   ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
 ]);

@@ -53,7 +53,7 @@ export function trafficOf({ settings, world }: Run): string[] {
   const bound =
     typeof boundNanoseconds === 'number'
       ? `bound: ${formatNanoseconds(boundNanoseconds)}`
-      : 'bound: unknown without line rates (set --line-rate)';
+      : 'bound: unknown without line rates (set `lineRateGbps`)';
   const ranks = sends.slice(0, mostRanksShown).map((bytes, rank) => {
     const [out, into] = [bytes, receives[rank]!].map(formatBytesRounded);
     return `rank ${rank} sends ${out}, receives ${into}`;

@@ -114,7 +114,7 @@ function unlocked(run: Run): Note[] {
 
 function smallWindow({ settings }: Run): Note[] {
   if (settings.windowReduced !== true) return [];
-  const text = `window reduced to ${settings.window}: the provider’s queues hold no more`;
+  const text = `window reduced to ${settings.window}, the most that the provider’s queues hold`;
   return [{ kind: 'plain', text }];
 }
 

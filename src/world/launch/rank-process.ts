@@ -23,7 +23,7 @@ export function enterRank(env: NodeJS.ProcessEnv = process.env): void {
   delete env.WEFT_REPORT_FD;
   if (!endWithParent(Number(WEFT_PARENT))) {
     process.stderr.write(
-      `weft: rank ${env.WEFT_RANK} ends: process ${WEFT_PARENT}, which started it, is not its parent any more\n`,
+      `weft: rank ${env.WEFT_RANK} exits: its parent process ${WEFT_PARENT} is gone\n`,
     );
     process.exit(1);
   }

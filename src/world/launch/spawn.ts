@@ -89,8 +89,8 @@ const leastBytesOfRank = 48 * 2 ** 20;
 function refuseTooMany(ranks: number): void {
   const most = Math.max(1, Math.floor(freemem() / leastBytesOfRank));
   if (ranks <= most) return;
-  throw new WeftError('BAD_USAGE', `this machine has no memory for ${ranks} ranks`, {
-    hint: `Each is a process of about 48 MiB before its buffers: start at most ${most} here.`,
+  throw new WeftError('BAD_USAGE', `this machine has too little memory for ${ranks} ranks`, {
+    hint: `Each rank needs about 48 MiB besides its buffers: start at most ${most} here.`,
   });
 }
 
@@ -107,7 +107,7 @@ function descriptorOf(server: Server): number {
   if (fd !== undefined && fd >= 0) return fd;
   throw new WeftError(
     'UNSUPPORTED',
-    'this Node does not show the descriptor of a listening socket',
+    'this version of Node does not expose the descriptor of a listening socket',
   );
 }
 

@@ -6,10 +6,7 @@ export const local: Reader = (env) => {
   if (at === undefined) return undefined;
   const split = /^(.+):(\d+)$/.exec(env.WEFT_MASTER ?? '');
   if (split === null || env.WEFT_JOB === undefined) {
-    throw conflict(
-      'WEFT_RANK and WEFT_SIZE need WEFT_MASTER=host:port and WEFT_JOB beside them',
-      env,
-    );
+    throw conflict('WEFT_RANK and WEFT_SIZE also need WEFT_MASTER=host:port and WEFT_JOB', env);
   }
   const host = (split[1] ?? '').replace(/^\[(.*)\]$/, '$1');
   // Only ranks on several hosts of this machine are told their place; otherwise all are on one.

@@ -28,7 +28,7 @@ export function integer(env: Environment, name: string, least: number, most = 32
   const value = Number(text);
   if (text === undefined || !/^\d+$/.test(text) || value < least || value > most) {
     const what =
-      text === undefined ? `${name} is missing` : `${name}=${text} is not a usable number`;
+      text === undefined ? `${name} is missing` : `${name}=${text} is not a valid number`;
     throw conflict(what, env);
   }
   return value;
@@ -82,7 +82,8 @@ export function conflict(what: string, env: Environment, hint?: string): WeftErr
     `${what} (seen: ${seen.length === 0 ? 'nothing' : seen.join(' ')})`,
     {
       hint:
-        hint ?? 'Unset what does not belong to this run, or name the launcher: WEFT_LAUNCHER=srun.',
+        hint ??
+        'Unset the variables that do not belong to this run, or name the launcher: WEFT_LAUNCHER=srun.',
     },
   );
 }

@@ -25,7 +25,10 @@ function srunIdentity(env: Environment, at: { rank: number; size: number }): Ide
     nodes.length !== tasks.length ||
     tasks.reduce((a, b) => a + b, 0) !== at.size
   ) {
-    throw conflict('the step list of nodes, tasks per node and number of tasks do not fit', env);
+    throw conflict(
+      'the node list, tasks per node and number of tasks of the step do not match',
+      env,
+    );
   }
   const jobId = `srun:${env.SLURM_CLUSTER_NAME ?? ''}:${env.SLURM_JOB_ID}.${env.SLURM_STEP_ID}`;
   const given = env.MASTER_PORT === undefined ? undefined : integer(env, 'MASTER_PORT', 1, 65_535);

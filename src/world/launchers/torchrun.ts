@@ -18,7 +18,7 @@ export const torchrun: Reader = (env) => {
   if (!agent && env.RANK === undefined && others.includes(env.WORLD_SIZE)) return undefined;
   const at = place(env, 'RANK', 'WORLD_SIZE');
   if (at === undefined) {
-    if (agent) throw conflict('torchrun left TORCHELASTIC_RUN_ID but no RANK and WORLD_SIZE', env);
+    if (agent) throw conflict('TORCHELASTIC_RUN_ID is set, but RANK and WORLD_SIZE are not', env);
     return undefined;
   }
   const groups = optional(env, 'GROUP_WORLD_SIZE', 1);

@@ -71,7 +71,8 @@ async function expect<T>(
     throw new Refusal('stranger', messageOf(cause), cause);
   }
   const parsed = schema.safeParse(message);
-  if (!parsed.success) throw new Refusal('stranger', 'it does not speak as a rank', parsed.error);
+  if (!parsed.success)
+    throw new Refusal('stranger', 'it does not use the protocol of Weft', parsed.error);
   return parsed.data;
 }
 
@@ -106,7 +107,7 @@ export async function introduce(
   if (greeting.weft !== protocolVersion) {
     throw new Refusal(
       'version',
-      `rank 0 speaks version ${greeting.weft} of the rendezvous, this rank version ${protocolVersion}`,
+      `rank 0 uses protocol version ${greeting.weft}, this rank uses ${protocolVersion}`,
     );
   }
   const ours = nonce();
@@ -117,7 +118,8 @@ export async function introduce(
   });
   const answer = await expect(connection, verdict, timeoutMs);
   if ('refused' in answer) {
-    const what = answer.refused === 'job' ? 'it is rank 0 of another job' : 'our token is wrong';
+    const what =
+      answer.refused === 'job' ? 'it is rank 0 of another job' : 'the token of this rank is wrong';
     throw new Refusal(answer.refused, what);
   }
   if (!sameText(answer.accepted, prove(secret, 'rank 0', greeting.nonce, ours))) {

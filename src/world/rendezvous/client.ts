@@ -75,7 +75,7 @@ export class RendezvousClient {
     });
     const onAbort = () =>
       this.#fail(
-        new WeftError('ABORTED', 'joining was given up', { cause: options.signal?.reason }),
+        new WeftError('ABORTED', 'joining was aborted', { cause: options.signal?.reason }),
       );
     options.signal?.addEventListener('abort', onAbort, { once: true });
     void this.#welcome
@@ -171,7 +171,7 @@ export class RendezvousClient {
     const silent = performance.now() - this.#connection.lastHeardMs;
     return new WeftError(
       'TIMEOUT',
-      `${op} timed out: ${this.#rankZero()} does not answer; last heard of ${seconds(silent)} ago`,
+      `${op} timed out: ${this.#rankZero()} does not answer; its last message came ${seconds(silent)} ago`,
     );
   }
 
@@ -201,7 +201,7 @@ export class RendezvousClient {
   }
 
   #onClosed(error: Error | undefined): void {
-    const why = error === undefined ? 'its connection closed without a goodbye' : error.message;
+    const why = error === undefined ? 'its connection closed unexpectedly' : error.message;
     this.#fail(new WeftError('PEER_LOST', `${this.#rankZero()} was lost: ${why}`));
   }
 

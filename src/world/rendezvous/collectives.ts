@@ -122,7 +122,7 @@ export class Collectives {
   }
 
   #refuse(op: string, collective: Collective, rank: number, failure: Failure): void {
-    this.#roster.did(rank, `gave up ${collective.title}`);
+    this.#roster.did(rank, `gave up on ${collective.title}`);
     this.#answer(op, collective, rank, encodeFrames({ t: 'refused', op, failure }));
   }
 

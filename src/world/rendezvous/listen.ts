@@ -39,12 +39,17 @@ export async function listenAt(meeting: Meeting): Promise<Server> {
 
 function cannotListen({ ports, listenHosts }: Meeting, cause: unknown): WeftError {
   const first = ports[0] ?? 0;
-  const range = ports.length > 1 ? `ports ${first}…${ports.at(-1)}` : `port ${first}`;
+  const several = ports.length > 1;
+  const range = several ? `ports ${first}…${ports.at(-1)}` : `port ${first}`;
   if (codeOf(cause) === 'EADDRINUSE') {
-    return new WeftError('PORT_IN_USE', `rank 0 cannot listen: ${range} on this host in use`, {
-      hint: 'Another job or program holds it. Choose another MASTER_PORT, or none where the launcher allows.',
-      cause,
-    });
+    return new WeftError(
+      'PORT_IN_USE',
+      `rank 0 cannot listen: ${range} on this host ${several ? 'are' : 'is'} in use`,
+      {
+        hint: 'Another job or program uses it. Choose another MASTER_PORT, or unset it if the launcher allows that.',
+        cause,
+      },
+    );
   }
   const where = listenHosts.join(' or ');
   return new WeftError('RENDEZVOUS_FAILED', `rank 0 cannot listen on ${where}, ${range}`, {

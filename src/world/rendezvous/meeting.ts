@@ -42,8 +42,8 @@ export function planMeeting(identity: Identity, options: MeetingOptions): Meetin
   if (identity.hostIndex !== undefined && !onRankZerosHost && isLoopback(masterHost)) {
     throw new WeftError(
       'BAD_USAGE',
-      `MASTER_ADDR=${masterHost} on host ${identity.hostIndex} of the job points back to that host`,
-      { hint: "Give every host but rank 0's the address of rank 0's host in MASTER_ADDR." },
+      `MASTER_ADDR=${masterHost} on host ${identity.hostIndex} of the job points to that host itself`,
+      { hint: "Set MASTER_ADDR to the address of rank 0's host on every host." },
     );
   }
   return {

@@ -104,9 +104,9 @@ function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error
   const more = seen.size > list.length ? `; and ${seen.size - list.length} more` : '';
   return new WeftError(
     'RENDEZVOUS_FAILED',
-    `rank 0 was not found within ${(timeoutMs / 1000).toFixed(1)} s (${list.join('; ')}${more})`,
+    `rank 0 cannot be reached: no connection within ${(timeoutMs / 1000).toFixed(1)} s (${list.join('; ')}${more})`,
     {
-      hint: `Does rank 0 run, is ${hosts.join(' or ')} its host as seen from here, and is the port open between the hosts?`,
+      hint: `Check that rank 0 is running, that ${hosts.join(' or ')} is its host, and that the port is open between the hosts.`,
       cause: first,
     },
   );

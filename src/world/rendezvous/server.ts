@@ -102,7 +102,7 @@ export class RendezvousServer {
       await admit(connection, this.#options.secret, handshakeMs);
       this.#join(connection, requestSchema.parse(await connection.receive(handshakeMs)));
     } catch (error) {
-      const why = error instanceof Refusal ? error.message : 'it does not speak as a rank';
+      const why = error instanceof Refusal ? error.message : 'it does not use the protocol of Weft';
       this.#remember(`a connection from ${connection.peer} (${why})`);
       await connection.end();
     } finally {
@@ -123,14 +123,14 @@ export class RendezvousServer {
     if (this.#failure === undefined && (size !== this.#roster.size || member.rank >= size)) {
       this.#abort({
         code: 'LAUNCHER_CONFLICT',
-        message: `${here} believes in a world of ${size}, rank 0 in one of ${this.#roster.size}`,
+        message: `${here} expects ${size} ranks, but rank 0 expects ${this.#roster.size}`,
       });
     } else if (this.#failure === undefined && this.#roster.at(member.rank) !== undefined) {
       const first = this.#roster.name(member.rank);
       this.#abort({
         code: 'LAUNCHER_CONFLICT',
         message: `two processes are rank ${member.rank}: ${first}, and ${here}`,
-        hint: 'Ranks must differ: was the program started twice, or under a launcher that set the same rank?',
+        hint: 'Each rank needs its own number. Was the program started twice, or did the launcher set the same rank?',
       });
     }
     if (this.#failure !== undefined) {
@@ -183,7 +183,7 @@ export class RendezvousServer {
 
   #lost(seat: Seat, error: Error | undefined): void {
     if (seat.left || this.#closing) return;
-    const why = error === undefined ? 'its connection closed without a goodbye' : error.message;
+    const why = error === undefined ? 'its connection closed unexpectedly' : error.message;
     this.#abort({
       code: 'PEER_LOST',
       message: `${this.#roster.name(seat.member.rank)} was lost: ${why}; it last ${seat.doing}`,
