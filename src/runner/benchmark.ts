@@ -173,12 +173,27 @@ export const usesFabric = (benchmark: Benchmark): boolean =>
 export const everyoneSpeaks = (benchmark: Benchmark): boolean =>
   !isPlanned(benchmark) && benchmark.fabric === 'own' && benchmark.everyoneSpeaks === true;
 
+/** What libfabric alone makes use of. */
+const forFabric = [
+  'provider',
+  'nics',
+  'channels',
+  'lineRateGbps',
+  'chunkBytes',
+  'window',
+] as const satisfies readonly CommonKey[];
+
 /** The common options that a benchmark takes. */
-export const commonKeysOf = ({ without = [], takes = [] }: Benchmark): CommonKey[] =>
-  (Object.keys(commonOptions) as CommonKey[]).filter(
-    (key) =>
-      !without.includes(key) && (!optIn.some((one) => one === key) || takes.includes(key as OptIn)),
-  );
+export function commonKeysOf(benchmark: Benchmark): CommonKey[] {
+  const { without = [], takes = [] } = benchmark;
+  const noFabric = !isPlanned(benchmark) && benchmark.fabric === false;
+  const refused: readonly CommonKey[] = [
+    ...without,
+    ...(noFabric ? forFabric : []),
+    ...optIn.filter((key) => !takes.includes(key)),
+  ];
+  return (Object.keys(commonOptions) as CommonKey[]).filter((key) => !refused.includes(key));
+}
 
 /** Everything a benchmark takes, by key: its own options first. */
 export function optionsOf(benchmark: Benchmark): OptionTable {

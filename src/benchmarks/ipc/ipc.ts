@@ -46,7 +46,6 @@ export const ipc = defineBenchmark({
   columns: [{ name: 'Kernel' }, { name: 'CopyEngine' }],
   sizes: { minBytes: 2 ** 20, maxBytes: 2 ** 30, factor: 32 },
   options,
-  without: ['nics', 'channels', 'provider', 'lineRateGbps', 'chunkBytes', 'window'],
   fabric: false,
   check: ({ settings }) => sizesOf(settings).forEach(refuseOdd),
   preflight: refuseMissingGpu,
@@ -59,13 +58,9 @@ export const ipc = defineBenchmark({
 
 function refuseOdd(bytes: number): void {
   if (bytes > 0 && bytes % storeBytes === 0) return;
-  throw new WeftError(
-    'BAD_USAGE',
-    `${bytes} bytes is not a multiple of the ${storeBytes}-byte store`,
-    {
-      hint: `Use sizes that are multiples of ${storeBytes}.`,
-    },
-  );
+  throw new WeftError('BAD_USAGE', `${bytes} bytes is not a multiple of ${storeBytes}`, {
+    hint: `The kernel stores ${storeBytes} bytes at a time: use multiples of that.`,
+  });
 }
 
 function refuseHosts({ members }: World): void {

@@ -52,18 +52,7 @@ export const queue = defineBenchmark({
   sizes: { minBytes: elementBytes, maxBytes: elementBytes, factor: 2 },
   options,
   // Elements have one size.
-  without: [
-    'minBytes',
-    'maxBytes',
-    'stepFactor',
-    'stepBytes',
-    'nics',
-    'channels',
-    'provider',
-    'lineRateGbps',
-    'chunkBytes',
-    'window',
-  ],
+  without: ['minBytes', 'maxBytes', 'stepFactor', 'stepBytes'],
   fabric: false,
   preflight: refuseMissingGpu,
   run: async (procedure) => {
