@@ -46,6 +46,6 @@ function drawnOf(job: Job, world: number): Drawn[] {
   throw new WeftError(
     'BAD_USAGE',
     `${benchmark.id} is not a single plan, so --explain cannot draw it`,
-    { hint: 'Use --explain with sendrecv, write, all2all or all-to-all-single.' },
+    { hint: 'Use --explain with a benchmark made of plans, such as write or all2all.' },
   );
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { register } from 'node:module';
+import module from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { benchmarkById, benchmarks } from '../benchmarks/index.js';
@@ -59,5 +59,6 @@ function shareThisPackage(): void {
     next(specifier, specifier === ${JSON.stringify(name)} || specifier.startsWith(${JSON.stringify(`${name}/`)})
       ? { ...context, parentURL: ${JSON.stringify(manifest.href)} }
       : context);`;
-  register(`data:text/javascript,${encodeURIComponent(hook)}`);
+  // Node before 20.6 cannot: there the file needs the package in a node_modules beside it.
+  module.register?.(`data:text/javascript,${encodeURIComponent(hook)}`);
 }

@@ -33,7 +33,10 @@ export const turnsOf = (
 /** Values by key, as somebody gave them: common ones and a benchmark's own. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** Fills in what was not given, and refuses what makes no sense. */
+/**
+ * Fills in what was not given, and refuses values that make no sense. A common option without effect here is dropped:
+ * it may stand among the defaults of a suite. Whoever reads options that a user gave for this benchmark refuses those.
+ */
 export function jobOf(benchmark: Benchmark, given: Given): Job {
   const settings = settingsOf(benchmark, given);
   const options = valuesOf(benchmark.options ?? {}, given);
@@ -43,8 +46,11 @@ export function jobOf(benchmark: Benchmark, given: Given): Job {
   return { benchmark, settings, options };
 }
 
-function settingsOf({ sizes, defaults }: Benchmark, given: Given): Settings {
-  const values = valuesOf(commonOptions, { ...defaults, ...given });
+function settingsOf(benchmark: Benchmark, given: Given): Settings {
+  const { sizes, defaults } = benchmark;
+  const taken = commonKeysOf(benchmark).filter((key) => given[key] !== undefined);
+  const said = Object.fromEntries(taken.map((key) => [key, given[key]]));
+  const values = valuesOf(commonOptions, { ...defaults, ...said });
   const { minBytes, maxBytes, stepFactor, ...rest } = values as Settings;
   return {
     ...rest,

@@ -2,7 +2,7 @@ import type { Row, Run } from '../results/schema.js';
 import type { OptionTable, ValuesOf } from '../settings/option.js';
 import type { Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
-import type { Benchmark } from './benchmark.js';
+import { type Benchmark, optionsOf } from './benchmark.js';
 import { jobOf } from './job.js';
 import { recordRun } from './record-run.js';
 
@@ -25,6 +25,9 @@ export async function measure<O extends OptionTable>(
   given: Partial<Settings & ValuesOf<O>> = {},
   { out, onRow = () => {} }: MeasureOptions = {},
 ): Promise<Run | undefined> {
+  const known = optionsOf(benchmark as Benchmark);
+  const unknown = Object.keys(given).find((key) => !(key in known));
+  if (unknown !== undefined) throw new TypeError(`${benchmark.id} has no setting ${unknown}`);
   const job = jobOf(benchmark as Benchmark, given);
   const recorded = await recordRun({
     job,
