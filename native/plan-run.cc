@@ -65,7 +65,9 @@ void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, co
       bool out = step.buffer == 2;
       good = (out || step.buffer == 1) && within((out ? device : host)[!out], step.offset, step.bytes) &&
              within((out ? host : device)[!out], step.remoteOffset, step.bytes);
-    } else if (step.kind != PlanStep::Wait) {
+    } else if (step.kind == PlanStep::Wait) {
+      good = step.peer < plan.world && within(host[1], step.offset, step.bytes);
+    } else {
       good = step.buffer <= 1 && step.channel < plan.channels && step.peer < plan.world &&
              within(host[step.buffer], step.offset, step.bytes);
     }
@@ -111,6 +113,28 @@ ProxyJob readProxy(const Napi::Object& from) {
   return job;
 }
 
+// Four numbers each: offset, bytes, seed, position.
+std::vector<Expected> readExpected(const Napi::Value& from, const Span& target) {
+  auto numbers = from.As<Napi::Float64Array>();
+  std::vector<Expected> expected(numbers.ElementLength() / 4);
+  for (size_t i = 0; i < expected.size(); i++) {
+    const double* raw = numbers.Data() + i * 4;
+    expected[i] = {static_cast<size_t>(raw[0]), static_cast<size_t>(raw[1]), static_cast<uint64_t>(raw[2]),
+                   static_cast<uint64_t>(raw[3])};
+    if (!within(target, expected[i].offset, expected[i].bytes)) {
+      throw Fault("plan", EINVAL, "what is expected lies outside the target buffer");
+    }
+  }
+  return expected;
+}
+
+Napi::Value verifiedResult(Napi::Env env, const std::vector<double>& samples, const Mismatch& early) {
+  auto result = Napi::Object::New(env);
+  result.Set("samples", toArray(env, samples));
+  result.Set("early", toObject(env, early));
+  return result;
+}
+
 Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const ProxyExecutor& proxy) {
   auto result = Napi::Object::New(env);
   result.Set("samples", toArray(env, samples));
@@ -153,7 +177,7 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   auto ids = job.Get("remotes").As<Napi::Array>();
   for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
   if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
-  auto proxied = job.Get("proxy"), board = job.Get("board");
+  auto proxied = job.Get("proxy"), board = job.Get("board"), expected = job.Get("expected");
   if (board.IsObject()) {
     board_ = TransferBoard::of(board);
     executor_ = std::make_unique<ServingExecutor>(port, std::move(plan), &source, &target, std::move(remotes), board_);
@@ -163,6 +187,12 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     auto proxy = std::make_unique<ProxyExecutor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(how));
     proxy_ = proxy.get();
     executor_ = std::move(proxy);
+  } else if (expected.IsTypedArray()) {
+    if (target.memory.context) throw Fault("plan", EINVAL, "only host memory can be looked at while a plan runs");
+    auto verifying = std::make_unique<VerifyingExecutor>(port, std::move(plan), &source, &target, std::move(remotes),
+                                                         std::move(copies), readExpected(expected, target.memory));
+    verifying_ = verifying.get();
+    executor_ = std::move(verifying);
   } else {
     executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
   }
@@ -206,7 +236,9 @@ void PlanRun::settle(Napi::Env env) {
     deferred_.Reject(toError(env, *fault_).Value());
     return;
   }
-  deferred_.Resolve(proxy_ ? proxyResult(env, samples_, *proxy_) : toArray(env, samples_));
+  deferred_.Resolve(proxy_       ? proxyResult(env, samples_, *proxy_)
+                    : verifying_ ? verifiedResult(env, samples_, verifying_->early())
+                                 : toArray(env, samples_));
 }
 
 }  // namespace weft

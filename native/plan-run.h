@@ -6,12 +6,14 @@
 #include <thread>
 
 #include "fault.h"
+#include "plan/verifying-executor.h"
 #include "proxy/serving-executor.h"
 
 namespace weft {
 
 /// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples. A proxied run
-/// gives an object with the samples, the trace and the clocks' relation.
+/// gives an object with the samples, the trace and the clocks' relation; one that expects bytes, the samples and what
+/// was not there in time.
 class PlanRun {
  public:
   /// Reads everything from `job` before any other thread starts. `onEnd` is called on the JavaScript thread, before
@@ -35,6 +37,7 @@ class PlanRun {
   std::unique_ptr<Executor> executor_;
   std::shared_ptr<ServedBoard> board_;    // null where no producers of others are served
   const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
+  const VerifyingExecutor* verifying_ = nullptr;  // the executor, where bytes are expected
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;

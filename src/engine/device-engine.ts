@@ -114,7 +114,8 @@ export class DeviceEngine implements ServingEngine {
     const buffers = this.#prepared();
     if ('direct' in buffers) {
       const memory = { ...buffers.direct, remotes: buffers.remotes };
-      return runPlan(staging.options, memory, plan, options);
+      const { expecting: _, ...rest } = options; // the CPU cannot look at it
+      return runPlan(staging.options, memory, plan, rest);
     }
     const { source, target } = buffers.staged;
     const device = { source: source.native, target: target.native };

@@ -3,8 +3,22 @@ import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import type { Labels } from '../results/schema.js';
 
+/** What a part of the target buffer must hold: a pattern, from one of its positions on. */
+export interface Expected {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly seed: number;
+  readonly position: number;
+}
+
 export interface RunOptions {
   readonly iterations: number;
+  /**
+   * Looks at these bytes the moment they are said to be there, before any barrier, in the first iteration: an immediate
+   * that overtakes its data is found. `late` hears of bytes that were not there; its offset is the target buffer's. Not
+   * for buffers in GPU memory.
+   */
+  readonly expecting?: { readonly parts: readonly Expected[]; late(found: Mismatch): void };
   /** Iterations per sample; divides `iterations`. Default 1. */
   readonly batch?: number;
   /** Of the whole run: ranks with nothing to do wait longer for the others when that is long. */

@@ -35,7 +35,21 @@ export function runPlan(
   plan: Plan,
   how: RunOptions,
 ): Promise<Float64Array> {
-  return running(options, memory, plan, how, (job) => options.fabric.port.run(job));
+  const { port } = options.fabric;
+  return running(options, memory, plan, how, async (job) => {
+    if (!how.expecting) return port.drive((native) => native.run(job));
+    const { parts, late } = how.expecting;
+    const numbers = parts.flatMap(({ offset, bytes, seed, position }) => [
+      offset,
+      bytes,
+      seed,
+      position,
+    ]);
+    const expected = Float64Array.from(numbers);
+    const { samples, early } = await port.drive((native) => native.run({ ...job, expected }));
+    if (early.wrong > 0) late(early);
+    return samples;
+  });
 }
 
 /** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */
@@ -48,20 +62,20 @@ export function servePlan(
 ): Promise<NativeProxyResult> {
   const spinning = crowded ? { ...options, spinsBeforeYield: proxySpinsWhenCrowded } : options;
   return running(spinning, memory, plan, how, (job) =>
-    options.fabric.port.serve({ ...job, proxy }),
+    options.fabric.port.drive((native) => native.run({ ...job, proxy })),
   );
 }
 
 /** Carries out a plan's writes when somebody else's producers ask for them. Ends when their board is finished. */
-export function serveBoard(
+export async function serveBoard(
   options: FabricEngineOptions,
   memory: PlanMemory,
   plan: Plan,
   board: NativeTransferBoard,
 ): Promise<void> {
   const { port } = options.fabric;
-  return running(options, memory, plan, { iterations: 1 }, (job) =>
-    port.serveBoard({ ...job, board }),
+  await running(options, memory, plan, { iterations: 1 }, (job) =>
+    port.drive((native) => native.run({ ...job, board })),
   );
 }
 

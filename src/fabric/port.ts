@@ -1,7 +1,6 @@
 import { WeftError } from '../errors.js';
 import { addon } from '../native/addon.js';
-import type { NativeJob, NativePort } from '../native/fabric.js';
-import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
+import type { NativePort } from '../native/fabric.js';
 import { Arrivals, type Waiting } from './arrivals.js';
 import { type Command, commandWords, encodeCommand } from './command.js';
 import { calling, fabricError } from './faults.js';
@@ -110,25 +109,11 @@ export class PromisePort {
     return { done, forget };
   }
 
-  /** Executes a plan. Until it settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
-  run(job: NativeJob): Promise<Float64Array> {
-    return this.#alone(() => this.native.run(job));
-  }
-
-  /** The same with producers that ask for the plan's transfers. */
-  serve(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult> {
-    return this.#alone(() => this.native.run(job));
-  }
-
-  /** The same with producers that somebody else runs, until their board is finished. */
-  async serveBoard(job: NativeJob & { board: NativeTransferBoard }): Promise<void> {
-    await this.#alone(() => this.native.run(job));
-  }
-
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs a plan. Until that settles its thread alone touches the endpoints, and every other call rejects with BUSY. */
+  async drive<T>(run: (native: NativePort) => Promise<T>): Promise<T> {
     this.stop();
     try {
-      return await work();
+      return await run(this.native);
     } catch (error) {
       throw fabricError(error);
     } finally {

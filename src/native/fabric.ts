@@ -1,4 +1,4 @@
-import type { NativeSpan } from './memory.js';
+import type { Mismatch, NativeSpan } from './memory.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './tasks.js';
 
 interface NativeNic {
@@ -91,6 +91,13 @@ export interface NativePort {
   run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;
   /** Carries out a plan’s writes as a board’s producers ask for them, until the board is finished. */
   run(job: NativeJob & { board: NativeTransferBoard }): Promise<Float64Array>;
+  /** The same, looking at bytes of the target buffer as soon as they are said to be there. */
+  run(
+    job: NativeJob & {
+      /** Four numbers for each part: offset, bytes, seed and position of the pattern. */
+      expected: Float64Array;
+    },
+  ): Promise<{ samples: Float64Array; early: Mismatch }>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
   /** Makes a running plan reject soon. */

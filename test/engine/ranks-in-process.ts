@@ -59,19 +59,21 @@ export class RanksInProcess implements AsyncDisposable {
   ): Promise<Float64Array[]> {
     return Promise.all(
       this.fabrics.map((fabric, rank) =>
-        fabric.port.run({
-          plan: encodePlan(planOf(rank)),
-          source: this.sources[rank]!.region(fabric.port),
-          target: this.targets[rank]!.region(fabric.port),
-          remotes: this.#remotes[rank]!,
-          ...this.#deviceOf(rank),
-          iterations: 1,
-          batch: 1,
-          timeoutMs: 20_000,
-          expectedMs: 0,
-          spinsBeforeYield: 0,
-          ...optionsOf(rank),
-        }),
+        fabric.port.drive((native) =>
+          native.run({
+            plan: encodePlan(planOf(rank)),
+            source: this.sources[rank]!.region(fabric.port),
+            target: this.targets[rank]!.region(fabric.port),
+            remotes: this.#remotes[rank]!,
+            ...this.#deviceOf(rank),
+            iterations: 1,
+            batch: 1,
+            timeoutMs: 20_000,
+            expectedMs: 0,
+            spinsBeforeYield: 0,
+            ...optionsOf(rank),
+          }),
+        ),
       ),
     );
   }

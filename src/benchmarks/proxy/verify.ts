@@ -1,4 +1,4 @@
-import type { ServingEngine } from '../../engine/engine.js';
+import type { RunOptions, ServingEngine } from '../../engine/engine.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { type Checked, verifyTurn } from '../../runner/verify.js';
@@ -20,8 +20,9 @@ export function verifyMode(
 ): Promise<Checked> {
   if (mode === 'baseline') return verifyTurn(engine, traffic, plan, seed);
   const { rank, target } = engine;
-  const run = async () => {
-    const { samples } = await runMode(engine, plan, mode, once, asking, { fill: seed });
+  const run = async (_: Plan, { expecting }: RunOptions) => {
+    const how = { ...once, ...(expecting && { expecting }) };
+    const { samples } = await runMode(engine, plan, mode, how, asking, { fill: seed });
     return samples;
   };
   const source = { fill: (own: number, range: object) => engine.source.fill(own + 1, range) };
