@@ -3,6 +3,7 @@
 
 #include "addon.h"
 #include "binding.h"
+#include "fabric/close-port.h"
 #include "fabric/operations.h"
 #include "hot-method.h"
 #include "live-objects.h"
@@ -48,12 +49,13 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   ~PortBinding() override {
     LiveObjects<PortBinding>::all().remove(this);
     run_.reset();  // ends its thread before the port goes
+    closePort();
   }
 
   /// Else shared-memory segments would outlive the process. A port whose plan still runs is left to the sweep of stale
   /// segments.
   void atExit() {
-    if (port_ && !port_->busy.load()) port_.reset();
+    if (port_ && !port_->busy.load()) closePort();
   }
 
  private:
@@ -200,9 +202,18 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   Napi::Value close(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       if (port_) port();  // refuses while a plan runs
-      port_.reset();
-      return info.Env().Undefined();
+      return Napi::Boolean::New(info.Env(), closePort());
     });
+  }
+
+  /// False when the provider does not let go. What is in flight then outlives this object, and so must its owners.
+  bool closePort() {
+    if (!port_) return true;
+    auto limit = broken_.empty() ? std::chrono::seconds(5) : std::chrono::seconds(1);
+    if (closeWithin(std::move(port_), limit)) return true;
+    operations_.release();
+    for (auto& run : broken_) run.release();
+    return false;
   }
 
   Endpoint& endpoint(const Napi::Value& index) {

@@ -61,6 +61,11 @@ void Endpoint::open(size_t peersExpected) {
   receives.limit = info->rx_attr->size;
 }
 
+std::string Endpoint::label() const {
+  bool named = info && info->nic && info->nic->device_attr && info->nic->device_attr->name;
+  return "channel " + std::to_string(index) + (named ? " (" + std::string(info->nic->device_attr->name) + ")" : "");
+}
+
 void Endpoint::close() {
   closeFid(ep);
   closeFid(av);

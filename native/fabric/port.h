@@ -73,6 +73,9 @@ struct Endpoint {
   bool directed;                   // receives name their sender
   std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
 
+  /// As errors name it: the channel, and the NIC where libfabric knows it.
+  std::string label() const;
+
   Queue& queueOf(const Operation& operation) {
     return operation.kind == OperationKind::Recv ? receives : sends;
   }

@@ -121,8 +121,8 @@ void Executor::cutShort(Operation& operation, uint64_t bytes) {
 void Executor::failed(Operation& operation, int code, const std::string& text) {
   if (!failure_.empty()) return;
   failureCode_ = code;
-  failure_ = "transfer with rank " + std::to_string(operation.peer) + " on channel " +
-             std::to_string(operation.endpoint) + ": " + text;
+  failure_ = "transfer with rank " + std::to_string(operation.peer) + " on " +
+             port_.endpoint(operation.endpoint).label() + ": " + text;
 }
 
 std::string Executor::awaited() const {
@@ -134,26 +134,33 @@ void Executor::give(int code, const std::string& text) { throw Fault("plan", cod
 void Executor::giveUp() { give(ECANCELED, "the run was aborted"); }
 
 void Executor::giveFailure() {
-  if (failure_.empty()) give(port_.faults.front().code, port_.faults.front().text);
-  give(failureCode_, failure_);
+  if (!failure_.empty()) give(failureCode_, failure_);
+  // Some providers do not say which operation failed. What is unfinished on that channel is the best guess.
+  const PortFault& fault = port_.faults.front();
+  std::string open = left_ > 0 ? unfinished(fault.endpoint) : "";
+  give(fault.code, port_.endpoint(fault.endpoint).label() + ": " + fault.text + (open.empty() ? "" : "; " + open));
 }
 
-std::string Executor::unfinished() const {
+std::string Executor::unfinished(std::optional<uint32_t> channel) const {
   for (size_t i = 0; i < plan_.steps.size(); i++) {
     const PlanStep& step = plan_.steps[i];
     std::string peer = std::to_string(step.peer);
     if (step.kind == PlanStep::Wait) {
-      if (tracks_[i].counter->wanted == Counter::kNobody) continue;
+      if (channel || tracks_[i].counter->wanted == Counter::kNobody) continue;
       uint64_t missing = tracks_[i].counter->wanted - tracks_[i].counter->arrived;
       return std::to_string(missing) + " of " + std::to_string(tracks_[i].chunks) + " chunks from rank " + peer + " did not arrive";
     }
     if (tracks_[i].done >= tracks_[i].chunks) continue;
-    if (step.kind == PlanStep::Copy) return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";
+    if (step.kind == PlanStep::Copy) {
+      if (channel) continue;
+      return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";
+    }
+    if (channel && *channel != step.channel) continue;
     return std::string(step.kind == PlanStep::Recv ? "no data arrived from rank " : "rank ") + peer +
-           (step.kind == PlanStep::Recv ? "" : " did not receive the data sent") + " on channel " +
-           std::to_string(step.channel);
+           (step.kind == PlanStep::Recv ? "" : " did not receive the data sent") + " on " +
+           port_.endpoint(step.channel).label();
   }
-  return "some steps did not complete";
+  return channel ? "" : "some steps did not complete";
 }
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,8 @@ class Executor : public Completer {
   [[noreturn, gnu::cold]] void give(int code, const std::string& text);
   [[noreturn, gnu::cold]] void giveUp();
   [[noreturn, gnu::cold]] void giveFailure();
-  std::string unfinished() const;
+  /// The first step that is not done; with `channel`, the first post on it, or nothing.
+  std::string unfinished(std::optional<uint32_t> channel = {}) const;
 
   // Fields that every message uses come first.
   Port& port_;

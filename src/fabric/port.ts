@@ -124,7 +124,9 @@ export class PromisePort {
   /** Rejects everything that is awaited, then closes the endpoints. */
   close(): void {
     if (this.#closed) return;
-    calling(() => this.native.close()); // refuses while a plan runs
+    const closed = calling(() => this.native.close()); // refuses while a plan runs
+    if (!closed)
+      process.emitWarning('libfabric did not close its endpoints in time', 'WeftWarning');
     this.#closed = true;
     this.stop();
     this.#failWhere(new WeftError('CLOSED', 'the fabric was closed during this operation'));

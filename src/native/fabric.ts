@@ -104,5 +104,6 @@ export interface NativePort {
   abort(): void;
   /** Tests only. */
   shuffle(seed: number, holdChance: number): void;
-  close(): void;
+  /** False when the provider did not let go in time: its endpoints then stay until the process ends. */
+  close(): boolean;
 }
