@@ -68,7 +68,12 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   Napi::Value open(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       auto* wanted = info[0].As<Napi::External<fi_info>>().Data();
-      return Napi::Number::New(info.Env(), port().open(wanted, info[1].ToBoolean(), size(info[2], "peers")));
+      auto how = info[1].As<Napi::Object>();
+      EndpointOptions options;
+      options.directed = how.Get("directed").ToBoolean();
+      options.peersExpected = field(how, "peersExpected");
+      options.localShm = how.Get("localShm").ToBoolean();
+      return Napi::Number::New(info.Env(), port().open(wanted, options));
     });
   }
 

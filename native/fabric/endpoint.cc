@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "../fault.h"
 #include "../signal-guard.h"
@@ -16,15 +17,21 @@ void closeFid(T*& object) {
   object = nullptr;
 }
 
+// Newer than the headers we are compiled with.
+constexpr uint32_t kSharedMemorySince = FI_VERSION(1, 21);
+constexpr int kOptSharedMemoryPermitted = 11;
+
+bool isEfa(const fi_info* info) { return std::string_view(info->fabric_attr->prov_name) == "efa"; }
+
 }  // namespace
 
-Endpoint::Endpoint(uint32_t index, const fi_info* wanted, bool directed, size_t peersExpected)
-    : index(index), directed(directed) {
+Endpoint::Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions& options)
+    : index(index), directed(options.directed) {
   info = Library::get().dupinfo(wanted);
   if (!info) check(-FI_ENOMEM, "fi_dupinfo");
   try {
     SignalGuard guard;
-    open(peersExpected);
+    open(options);
   } catch (...) {
     close();
     throw;
@@ -33,7 +40,7 @@ Endpoint::Endpoint(uint32_t index, const fi_info* wanted, bool directed, size_t 
 
 Endpoint::~Endpoint() { close(); }
 
-void Endpoint::open(size_t peersExpected) {
+void Endpoint::open(const EndpointOptions& options) {
   // Delivery is asked for operation by operation, so that a send whose answer is its acknowledgement need not wait.
   info->tx_attr->op_flags = 0;
   info->rx_attr->op_flags = 0;
@@ -48,12 +55,16 @@ void Endpoint::open(size_t peersExpected) {
 
   fi_av_attr avAttr{};
   avAttr.type = FI_AV_TABLE;
-  avAttr.count = peersExpected;
+  avAttr.count = options.peersExpected;
   check(fi_av_open(domain, &avAttr, &av, nullptr), "fi_av_open");
 
   check(fi_endpoint(domain, info, &ep, nullptr), "fi_endpoint");
   check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
+  if (isEfa(info) && FI_VERSION_GE(Library::get().version, kSharedMemorySince)) {
+    bool permitted = options.localShm;
+    check(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, kOptSharedMemoryPermitted, &permitted, sizeof(permitted)), "fi_setopt");
+  }
   check(fi_enable(ep), "fi_enable");
   // An injected buffer has no descriptor, and without one a GPU's memory would be taken for the host's.
   injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;

@@ -23,10 +23,10 @@ void Port::close() {
   endpoints_.clear();
 }
 
-uint32_t Port::open(const fi_info* info, bool directed, size_t peersExpected) {
+uint32_t Port::open(const fi_info* info, const EndpointOptions& options) {
   if (!regions_.empty()) throw Fault("fi_endpoint", EBUSY, "open every NIC before registering memory");
   auto index = static_cast<uint32_t>(endpoints_.size());
-  endpoints_.push_back(std::make_unique<Endpoint>(index, info, directed, peersExpected));
+  endpoints_.push_back(std::make_unique<Endpoint>(index, info, options));
   return index;
 }
 

@@ -50,9 +50,15 @@ struct alignas(64) Operation {
   uint64_t remoteKey = 0;
 };
 
+struct EndpointOptions {
+  bool directed = false;  // receives name their sender
+  size_t peersExpected = 0;
+  bool localShm = false;  // efa: ranks of one host may use shared memory
+};
+
 /// One NIC: fabric, domain, completion queue, address vector and endpoint, closed in the reverse order.
 struct Endpoint {
-  Endpoint(uint32_t index, const fi_info* wanted, bool directed, size_t peersExpected);
+  Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -81,7 +87,7 @@ struct Endpoint {
   }
 
  private:
-  void open(size_t peersExpected);
+  void open(const EndpointOptions& options);
   void close();
 };
 
@@ -129,7 +135,7 @@ class Port {
  public:
   ~Port();
 
-  uint32_t open(const fi_info* info, bool directed, size_t peersExpected);
+  uint32_t open(const fi_info* info, const EndpointOptions& options);
   void close();
 
   /// Registers `memory` with every endpoint; `keys[e]` is the key asked for where the application chooses. A GPU's

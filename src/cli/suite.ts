@@ -40,7 +40,7 @@ export function addSuiteCommand(program: Command): void {
     process.exitCode = await inRanks({
       show,
       localRanks: () => ranks,
-      preflight: loadLibrary,
+      preflight: () => loadLibrary(),
       pin: 'auto',
       timeoutMs: Math.max(...jobs.map((job) => job.settings.timeoutMs)),
       work: (world) => runAll(jobs, world, show),

@@ -5,6 +5,7 @@ import type { DevicePath } from './device-path.js';
 import { calling } from './faults.js';
 import { maxRanks } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
+import { type LocalShm, localShmOf } from './local-shm.js';
 import { memoryMode, remoteBase, requestedKey } from './memory-mode.js';
 import { PromisePort } from './port.js';
 import { findOffers, type Offer, type OfferOptions } from './providers.js';
@@ -40,6 +41,8 @@ export interface FabricChannelInfo {
 export class Fabric implements AsyncDisposable {
   readonly library: Library;
   readonly provider: string;
+  /** Whether ranks of one host may bypass the NICs, where the provider has such a shortcut. */
+  readonly localShm: LocalShm | undefined;
   readonly channels: readonly FabricChannelInfo[];
   /** What every channel's provider says it can do. */
   readonly caps: bigint;
@@ -55,16 +58,20 @@ export class Fabric implements AsyncDisposable {
   #closed = false;
 
   constructor(options: FabricOptions) {
-    this.library = loadLibrary();
+    const { localShm = false } = options;
+    this.library = loadLibrary({ localShm });
     if (options.provider === 'shm') sweepSegments();
     this.#offers = findOffers(options);
     this.provider = this.#offers[0]!.info.provider;
+    this.localShm = localShmOf(this.provider, this.library, localShm);
     this.channels = this.#offers.map(describeOffer);
     this.caps = this.#offers.reduce((all, { info }) => all & info.caps, ~0n);
     for (const offer of this.#offers) memoryMode(offer.info.mrMode); // refuses what we cannot do, before opening
     try {
       for (const { info, directed } of this.#offers) {
-        calling(() => this.port.native.open(info.handle, directed, options.peersExpected ?? 0));
+        const peersExpected = options.peersExpected ?? 0;
+        const how = { directed, peersExpected, localShm: this.localShm?.allowed ?? false };
+        calling(() => this.port.native.open(info.handle, how));
       }
       this.addresses = this.#offers.map((_, index) => calling(() => this.port.native.name(index)));
     } catch (error) {

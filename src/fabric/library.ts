@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { WeftError } from '../errors.js';
 import { addon } from '../native/addon.js';
 import { libfabricHint } from './libfabric-package.js';
+import { allowLocalShm, forbidLocalShm } from './local-shm.js';
 
 export interface Library {
   readonly path: string;
@@ -22,9 +23,11 @@ export function libraryCandidates(env: NodeJS.ProcessEnv = process.env): string[
   return [...efaInstaller.filter((path) => existsSync(path)), 'libfabric.so.1'];
 }
 
-/** Opens libfabric once for this process. */
-export function loadLibrary(): Library {
+/** Opens libfabric once for this process. Without `localShm`, efa may not use shared memory between local ranks. */
+export function loadLibrary({ localShm = false } = {}): Library {
+  if (localShm) allowLocalShm(library);
   if (library) return library;
+  if (!localShm) forbidLocalShm();
   let cause: unknown;
   for (const path of libraryCandidates()) {
     try {

@@ -32,6 +32,8 @@ export interface OfferOptions {
   readonly undirected?: boolean;
   /** Only what says that it moves a GPU's memory (FI_HMEM). */
   readonly deviceMemory?: boolean;
+  /** Let efa use shared memory between ranks of a host. Decided when libfabric loads, where it is older than 1.21. */
+  readonly localShm?: boolean;
 }
 
 /** `tcp` became a reliable-datagram provider of its own in 1.18; before, it needs rxm on top. */
@@ -95,7 +97,8 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
     const info = byDomain.get(nic);
     if (!info) throw noProvider(provider, nic, [...byDomain.keys()]);
     const bits = info.nic?.bitsPerSecond;
-    return { info, directed, nic, lineRateGbps: bits ? bits / 1e9 : undefined };
+    const known = listNics().find(({ name }) => name === nic)?.rateGbps;
+    return { info, directed, nic, lineRateGbps: known ?? (bits ? bits / 1e9 : undefined) };
   });
 }
 

@@ -66,9 +66,17 @@ export interface NativeJob {
   readonly sabotage?: { kind: 'flip' | 'drop'; offset: number };
 }
 
+export interface NativeEndpointOptions {
+  /** Receives name their sender. */
+  readonly directed: boolean;
+  readonly peersExpected: number;
+  /** Of efa: ranks of one host may use shared memory. */
+  readonly localShm: boolean;
+}
+
 /** All endpoints of one rank. `post` and `poll` speak through the two arrays given to the constructor. */
 export interface NativePort {
-  open(handle: object, directed: boolean, peersExpected: number): number;
+  open(handle: object, how: NativeEndpointOptions): number;
   name(endpoint: number): Uint8Array;
   insertPeers(endpoint: number, addresses: readonly Uint8Array[]): void;
   /** `dmabuf` names a GPU's memory by a file descriptor. */

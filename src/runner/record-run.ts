@@ -185,6 +185,7 @@ function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHe
       nic: link.nic ?? null,
       lineRateGbps: link.lineRateGbps ?? null,
     })),
+    ...(fabric.localShm && { localShm: fabric.localShm }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { FabricSettings } from '../settings/table.js';
 
 /** Which fabric is wanted; whatever is absent is chosen. */
 export interface FabricWish
-  extends Pick<FabricSettings, 'provider' | 'nics' | 'channels' | 'gpus'> {
+  extends Pick<FabricSettings, 'provider' | 'nics' | 'channels' | 'gpus' | 'localShm'> {
   /** NICs to use where the provider runs over sockets and `nics` names none. */
   readonly socketNics?: readonly string[];
 }

@@ -1,12 +1,14 @@
 import { DeviceEngine } from '../engine/device-engine.js';
 import { FabricEngine } from '../engine/fabric-engine.js';
 import { isCrowded, spinsFor } from '../engine/spinning.js';
-import type { Fabric, FabricOptions } from '../fabric/fabric.js';
+import type { Fabric, FabricChannelInfo, FabricOptions } from '../fabric/fabric.js';
+import { loadLibrary } from '../fabric/library.js';
 import { listNics } from '../fabric/nics.js';
 import { isSockets } from '../fabric/providers.js';
 import type { Link } from '../plan/bound.js';
 import type { FabricSettings } from '../settings/table.js';
 import { connectFabric } from '../world/connect-fabric.js';
+import { onOneHost } from '../world/same-host.js';
 import type { World } from '../world/world.js';
 import { type Devices, openDevices } from './devices.js';
 import { type OpenedFabric, onNics, openEndpoints } from './endpoints.js';
@@ -56,11 +58,12 @@ export async function agreeOnFabric(
   wish: FabricWish,
   gaps?: GapPolicy,
 ): Promise<AgreedFabric> {
-  const { channels, gpus, socketNics } = wish;
+  const { channels, gpus, socketNics, localShm } = wish;
+  loadLibrary({ localShm });
   const provider = await agreeOnProvider(world, wish);
   const asked = wish.nics ?? (isSockets(provider) ? socketNics : undefined);
   const { nics, ...found } = await agreeOnNics(world, provider, { nics: asked, gpus }, gaps);
-  return { options: { provider, channels, nics }, named: asked !== undefined, ...found };
+  return { options: { provider, channels, nics, localShm }, named: asked !== undefined, ...found };
 }
 
 /** From a world to an engine: every rank calls it, and all of them take each step together. */
@@ -124,15 +127,13 @@ function sessionOn(
     spinsBeforeYield: spinsFor(isCrowded(world)),
   });
   const device = deviceEngine(devices, engine, settings);
+  const overShm = fabric.localShm?.allowed === true && onOneHost(world);
   return {
     world,
     fabric,
     engine,
     device,
-    links: fabric.channels.map((channel) => ({
-      nic: channel.nic,
-      lineRateGbps: settings.lineRateGbps ?? channel.lineRateGbps,
-    })),
+    links: fabric.channels.map((channel) => linkOf(channel, settings, overShm)),
     burstBytes: burstOf(fabric),
     ...found,
     // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
@@ -142,6 +143,14 @@ function sessionOn(
     },
   };
 }
+
+/** What bypasses the NIC is not measured against it. */
+const linkOf = (
+  { nic, lineRateGbps }: FabricChannelInfo,
+  settings: FabricSettings,
+  overShm: boolean,
+): Link =>
+  overShm ? { nic: 'shm' } : { nic, lineRateGbps: settings.lineRateGbps ?? lineRateGbps };
 
 const isDirect = (devices: Devices | undefined): boolean =>
   devices !== undefined && 'access' in devices && 'path' in devices.access;

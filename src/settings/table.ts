@@ -3,6 +3,7 @@ import {
   names,
   numberAbove,
   numbers,
+  onOff,
   option,
   seconds,
   size,
@@ -26,6 +27,7 @@ export const fabricOptions = {
     help: 'interfaces or RDMA devices, one channel each',
     kind: names,
   }),
+  localShm: onOff('--local-shm', 'let efa use shared memory between ranks of a host'),
   channels: option({
     flags: '--channels <count>',
     help: 'endpoints per rank',

@@ -31,7 +31,7 @@ async function whole() {
 const [{ info, directed }] = findOffers({ provider });
 function endpoint() {
   const port = new PromisePort();
-  port.native.open(info.handle, directed, 0);
+  port.native.open(info.handle, { directed, peersExpected: 0, localShm: false });
   const parts = { bytes, memory: 'host', port, keys: [1n], onClose: () => {} };
   const buffer = new FabricBuffer({ ...parts, bases: (address) => [address] });
   buffer.close();
