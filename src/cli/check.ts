@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { defaultTolerance } from '../analysis/compare/compare.js';
 import { readExpectations } from '../analysis/verdict/expectations.js';
@@ -19,6 +18,7 @@ import type { Job } from '../runner/job.js';
 import { recordRun } from '../runner/record-run.js';
 import { choice, onOff, option, percent, text, type ValuesOf } from '../settings/option.js';
 import { fabricOptions } from '../settings/table.js';
+import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import type { World } from '../world/index.js';
 import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { inRanks } from './in-ranks.js';
@@ -134,13 +134,7 @@ function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions)
 }
 
 /** As the firmware calls this machine; on EC2 that is the instance type. */
-function productName(): string {
-  try {
-    return readFileSync('/sys/class/dmi/id/product_name', 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
+const productName = (): string => read(`${sysfsRoot()}/class/dmi/id/product_name`) ?? '';
 
 function jobsOf(source: Source, scope: CheckScope): Job[] {
   if (source.kind === 'file') return runsForExpectations(source.expectations, scope);

@@ -4,6 +4,7 @@ import { benchmarks } from '../benchmarks/index.js';
 import { describeBenchmark } from './bench.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
+import { addEmulateCommand } from './emulate.js';
 import { addInfoCommand } from './info.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
@@ -41,6 +42,7 @@ addCompareCommand(program);
 addReportCommand(program);
 addPlotCommand(program);
 addLabCommand(program);
+addEmulateCommand(program);
 addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { isWeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
+import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import { immediateBytes } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
 import { offeredMrMode } from './memory-mode.js';
@@ -111,12 +112,8 @@ function limit(name: string): number | undefined {
 }
 
 function hugePages(): string {
-  try {
-    const text = readFileSync('/sys/kernel/mm/transparent_hugepage/enabled', 'utf8');
-    return /\[(\w+)\]/.exec(text)?.[1] ?? 'unknown';
-  } catch {
-    return 'unavailable';
-  }
+  const text = read(`${sysfsRoot()}/kernel/mm/transparent_hugepage/enabled`);
+  return text === undefined ? 'unavailable' : (/\[(\w+)\]/.exec(text)?.[1] ?? 'unknown');
 }
 
 const enoughLocked = 2 ** 30;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { basename } from 'node:path';
-import { list, numaNodeOf, read, realPath } from '../topology/sysfs-files.js';
+import { list, numaNodeOf, read, realPath, sysfsRoot } from '../topology/sysfs-files.js';
 
 /** A network interface or RDMA device of this machine. */
 export interface Nic {
@@ -88,7 +88,7 @@ function rdmaNic(name: string, sysfs: string): Nic {
 }
 
 /** Every NIC of this machine, loopback included, RDMA devices first. */
-export function listNics(sysfs = '/sys'): Nic[] {
+export function listNics(sysfs = sysfsRoot()): Nic[] {
   return [
     ...list(`${sysfs}/class/infiniband`).map((name) => rdmaNic(name, sysfs)),
     ...list(`${sysfs}/class/net`).map((name) => ethernetNic(name, sysfs)),

@@ -1,3 +1,13 @@
+export { efaEnvironment, efaLibraries } from './efa/environment.js';
+export { type Capability, efaName, type Machine, machines } from './efa/machines.js';
+export {
+  type NicFaults,
+  parseCapabilities,
+  parseFaults,
+  parseMachine,
+  parseNicFaults,
+} from './efa/parse.js';
+export { type Faults, plantTree, writeFaults } from './efa/tree.js';
 export { addFault, heal } from './faults.js';
 export { defaultName, findLab, listLabs, lowerLab, raiseLab } from './lab.js';
 export { processesIn, removeLab } from './remove.js';

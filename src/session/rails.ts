@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import type { Nic } from '../fabric/nics.js';
+import { sysfsRoot } from '../topology/sysfs-files.js';
 
 /** One interface of a host, and the network it is on. */
 export interface Rail {
@@ -14,7 +15,7 @@ function railsOf(nics: readonly Nic[]): Rail[] {
   const interfaces = networkInterfaces();
   return nics
     .filter((nic) => nic.kind === 'ethernet' && nic.up && !nic.loopback && !nic.management)
-    .filter((nic) => !existsSync(`/sys/class/net/${nic.name}/bridge`))
+    .filter((nic) => !existsSync(`${sysfsRoot()}/class/net/${nic.name}/bridge`))
     .flatMap((nic) => {
       const entry = interfaces[nic.name]?.find((one) => one.address === nic.addresses[0]);
       return entry?.cidr ? [{ nic: nic.name, network: networkOf(entry.cidr) }] : [];

@@ -1,5 +1,8 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 
+/** Where this process finds sysfs. rdma-core reads the same variable, so both see the same devices. */
+export const sysfsRoot = (): string => process.env.SYSFS_PATH || '/sys';
+
 /** What a file of sysfs holds; undefined where it is absent, or EINVAL for what a driver does not know. */
 export function read(path: string): string | undefined {
   try {

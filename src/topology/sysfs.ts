@@ -4,7 +4,7 @@ import type { Found, FoundDevice, FoundPort } from './found.js';
 import { makeTopology } from './make-topology.js';
 import type { NumaNode, Topology } from './model.js';
 import { pciAddress } from './pci-address.js';
-import { list, numaNodeOf, read, realPath } from './sysfs-files.js';
+import { list, numaNodeOf, read, realPath, sysfsRoot } from './sysfs-files.js';
 
 /** A NIC as whoever lists them describes it; see `listNics` of the fabric room. */
 interface NicFacts {
@@ -25,7 +25,7 @@ interface SysfsOptions {
 }
 
 /** The tree of this machine. Without a PCI bus, as in some containers, it is empty. */
-export function readSysfs({ nics, gpus = [], sysfs = '/sys' }: SysfsOptions): Topology {
+export function readSysfs({ nics, gpus = [], sysfs = sysfsRoot() }: SysfsOptions): Topology {
   const listed = new Set(list(join(sysfs, 'bus/pci/devices')));
   const hidden = gpus.flatMap((text) => {
     const pci = pciAddress(text);

@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { WeftError } from '../../errors.js';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const folders = ['build/efa', `prebuilds/${process.platform}-${process.arch}/efa`];
+
+/** The folder with the libraries that the EFA provider loads: built here, else brought by the package. */
+export function efaLibraries(): string {
+  const found = folders
+    .map((folder) => join(root, folder))
+    .find((folder) => existsSync(join(folder, 'libibverbs.so.1')));
+  if (found !== undefined) return found;
+  throw new WeftError('UNSUPPORTED', 'the libraries of the emulated EFA device are not built', {
+    hint: `Run \`npm run build\` in ${root}. They exist for linux-x64 only.`,
+  });
+}
+
+/** What a process needs to see the devices of a tree, and nothing else of RDMA. */
+export function efaEnvironment(
+  tree: string,
+  env: Readonly<NodeJS.ProcessEnv> = process.env,
+): { SYSFS_PATH: string; LD_LIBRARY_PATH: string } {
+  const before = env.LD_LIBRARY_PATH;
+  const libraries = efaLibraries();
+  return {
+    SYSFS_PATH: tree,
+    LD_LIBRARY_PATH: before ? `${libraries}:${before}` : libraries,
+  };
+}
