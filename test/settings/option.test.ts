@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatValue, type Option, readValue } from '../../src/settings/option.js';
+import { formatValue, isSwitch, type Option, readValue } from '../../src/settings/option.js';
 import { commonOptions } from '../../src/settings/table.js';
 
 describe('a value of the command line', () => {
