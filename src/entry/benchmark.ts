@@ -5,7 +5,7 @@
  */
 export type { FigureBytes } from '../measure/figures.js';
 export { allToAllBytes, oneToEachBytes, pingPongBytes } from '../measure/figures.js';
-export { type Bound, boundOfTraffic, type Link } from '../plan/bound.js';
+export { type Bound, boundOfTraffic, type Link, type Wiring } from '../plan/bound.js';
 export {
   type AllToAllMatrixTraffic,
   type AllToAllTraffic,

@@ -7,7 +7,16 @@ export interface Link {
   readonly lineRateGbps?: number | undefined;
 }
 
-/** Bytes per place and channel: entry place × channels + channel. A place is a rank, or a host whose ranks share its NICs. */
+/** Which ranks share NICs, and what uses none. Each list is by rank. */
+export interface Wiring {
+  readonly hosts: readonly string[];
+  /** Of each channel. Default: ranks of a host use the same ones. */
+  readonly nics?: readonly (readonly string[])[];
+  /** What stays inside a host goes through its NICs too, as RDMA devices do it. Default: it loads none. */
+  readonly localOverNics?: boolean;
+}
+
+/** Bytes per place and channel: entry place × channels + channel. A place is a rank, or all ranks that share NICs. */
 export interface Load {
   readonly places: number;
   readonly channels: number;
@@ -39,26 +48,24 @@ function emptyLoad(places: number, channels: number, sequential: boolean): Load 
 }
 
 /**
- * Cheap at 512 ranks: no plan is made, and blocks of one size are split once. Where `hosts` (by rank) are several,
- * ranks of a host share its NICs, and what stays inside a host loads none.
+ * Cheap at 512 ranks: no plan is made, and blocks of one size are split once. Without a wiring, or where all ranks are on
+ * one host whose NICs carry nothing between them, every rank counts as having NICs of its own.
  */
 export function loadOfTraffic(
   traffic: Traffic,
   strategy: Strategy,
   channels: number,
-  hosts: readonly string[] = [],
+  wiring?: Wiring,
 ): Load {
   checkCount('channels', channels);
-  const names = [...new Set(hosts)];
-  const shared = names.length > 1;
-  const placeOf = (rank: number) => (shared ? names.indexOf(hosts[rank]!) : rank);
-  const load = emptyLoad(shared ? names.length : traffic.world, channels, traffic.sequential);
+  const { places, placeOf, isLocal } = placesOf(traffic.world, wiring);
+  const load = emptyLoad(places, channels, traffic.sequential);
   const splits = new Map<number, readonly { bytes: number }[]>();
   for (let rank = 0; rank < traffic.world; rank++) {
     const from = placeOf(rank);
     for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
       const to = placeOf(peer);
-      if (from === to) continue;
+      if (isLocal(rank, peer)) continue;
       let pieces = splits.get(bytes);
       if (pieces === undefined) {
         pieces = strategy.split(bytes, channels);
@@ -72,6 +79,26 @@ export function loadOfTraffic(
     }
   }
   return load;
+}
+
+/** Numbers the groups of ranks that share NICs. */
+function placesOf(world: number, { hosts, nics, localOverNics = false }: Wiring = { hosts: [] }) {
+  const apart = new Set(hosts).size > 1;
+  if (!apart && !localOverNics) {
+    return { places: world, placeOf: (rank: number) => rank, isLocal: () => false };
+  }
+  const numbers = new Map<string, number>();
+  const placeOfRank = hosts.map((host, rank) => {
+    const key = JSON.stringify([host, nics?.[rank]]);
+    const number = numbers.get(key) ?? numbers.size;
+    numbers.set(key, number);
+    return number;
+  });
+  return {
+    places: numbers.size,
+    placeOf: (rank: number) => placeOfRank[rank]!,
+    isLocal: (a: number, b: number) => !localOverNics && hosts[a] === hosts[b],
+  };
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {
@@ -151,7 +178,7 @@ export function boundOfTraffic(
   traffic: Traffic,
   strategy: Strategy,
   links: readonly Link[],
-  hosts?: readonly string[],
+  wiring?: Wiring,
 ): Bound {
-  return boundOf(loadOfTraffic(traffic, strategy, links.length, hosts), strategy, links);
+  return boundOf(loadOfTraffic(traffic, strategy, links.length, wiring), strategy, links);
 }

@@ -65,8 +65,9 @@ export function rowOf(parts: RowParts): Row {
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(column.strategy, links),
-    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, parts.hosts)
-      .nanoseconds,
+    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, {
+      hosts: parts.hosts,
+    }).nanoseconds,
   });
   const checked = addChecked(parts.checked);
   const burst = isBurst(column.strategy, parts.bytes, links, parts.burstBytes);

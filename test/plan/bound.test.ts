@@ -27,11 +27,25 @@ describe('the bound', () => {
     const traffic = allToAllTraffic({ world: 4, bytes });
     const hosts = ['a', 'a', 'b', 'b'];
     // Each of two ranks sends to two ranks of the other host.
-    expect(boundOfTraffic(traffic, single, nics(1, 100), hosts).nanoseconds).toBe(4 * 80_000);
+    expect(boundOfTraffic(traffic, single, nics(1, 100), { hosts }).nanoseconds).toBe(4 * 80_000);
     // On one host there is no line between ranks but their own.
-    expect(boundOfTraffic(traffic, single, nics(1, 100), ['a', 'a', 'a', 'a']).nanoseconds).toBe(
-      3 * 80_000,
-    );
+    expect(
+      boundOfTraffic(traffic, single, nics(1, 100), { hosts: ['a', 'a', 'a', 'a'] }).nanoseconds,
+    ).toBe(3 * 80_000);
+  });
+
+  test('gives ranks of one host that use different NICs each their own', () => {
+    const traffic = allToAllTraffic({ world: 4, bytes });
+    const hosts = ['a', 'a', 'b', 'b'];
+    const own = [['n0'], ['n1'], ['n0'], ['n1']];
+    const wiring = { hosts, nics: own };
+    expect(boundOfTraffic(traffic, single, nics(1, 100), wiring).nanoseconds).toBe(2 * 80_000);
+  });
+
+  test('counts what stays inside a host where NICs carry that too', () => {
+    const traffic = allToAllTraffic({ world: 2, bytes });
+    const wiring = { hosts: ['a', 'a'], nics: [['n0'], ['n0']], localOverNics: true };
+    expect(boundOfTraffic(traffic, single, nics(1, 100), wiring).nanoseconds).toBe(2 * 80_000);
   });
 
   test('of a split write is a quarter of that on four NICs', () => {

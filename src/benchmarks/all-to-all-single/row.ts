@@ -43,7 +43,7 @@ export const boundOfExchange = (
 ): number | undefined =>
   links.length === 0
     ? undefined
-    : boundOfTraffic(exchange.traffic(), multi, links, hosts).nanoseconds;
+    : boundOfTraffic(exchange.traffic(), multi, links, { hosts }).nanoseconds;
 
 /** One row of the result, made on rank 0. A sample is the slowest rank's time of that exchange. */
 export function rowOfExchange(row: ExchangeRow): Row {

@@ -36,7 +36,8 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
     bytes: oneToEachBytes(bytes, parts.requests),
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(strategy, links),
-    boundNanoseconds: boundOfTraffic(parts.traffic, strategy, links, world.hosts).nanoseconds,
+    boundNanoseconds: boundOfTraffic(parts.traffic, strategy, links, { hosts: world.hosts })
+      .nanoseconds,
   });
   const checked = addChecked(parts.checked);
   const failure =
