@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // On emulated EFA devices: npm run test:efa.
+    exclude: ['test/efa/**', 'node_modules/**'],
     // Ranks are real processes and the machine may have two cores: one file at a time.
     fileParallelism: false,
     pool: 'forks',

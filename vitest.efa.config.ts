@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+import common from './vitest.config.js';
+
+/** What runs on emulated EFA devices; `npm run test:efa` provides them. */
+export default defineConfig({
+  test: {
+    ...common.test,
+    include: [
+      'test/efa/**/*.test.ts',
+      'test/contract/{channel,lifecycle,limits,peers}.test.ts',
+      'test/engine/shuffled.test.ts',
+    ],
+    exclude: ['node_modules/**'],
+  },
+});
