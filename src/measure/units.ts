@@ -56,6 +56,15 @@ export function formatBytesRounded(bytes: number): string {
   return String(bytes);
 }
 
+/** As counters of NICs are read: `12 MB`, `1.4 GB`; powers of ten. */
+export function formatDecimalBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+  let power = 0;
+  let value = bytes;
+  for (; value >= 999.5 && power < units.length - 1; power++) value /= 1000;
+  return `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ${units[power]}`;
+}
+
 /** `1 row`, `2 rows`. */
 export const plural = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -10,6 +10,7 @@ import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
 import { pageScript, pageStyle } from './page-parts.js';
+import { pathTable } from './path-table.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
 
 interface Section {
@@ -154,7 +155,10 @@ function tables(runs: readonly Run[]): Section {
   const body = runs.map((run) => {
     if (run.rows.length === 0) return card(`<p>${escapeMarkup(run.id)} has no rows.</p>`);
     const { length } = run.rows;
-    return card(gridTable(run) + folded(`Every row (${length})`, length, rowTable(run)));
+    const path = pathTable(run);
+    const nics =
+      path && `<details><summary>Bytes per NIC against the plan</summary>${path}</details>`;
+    return card(gridTable(run) + folded(`Every row (${length})`, length, rowTable(run)) + nics);
   });
   return { id: 'tables', title: 'Tables', body: body.join('\n') };
 }

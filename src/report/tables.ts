@@ -39,8 +39,11 @@ const grouped = (text: string, index: number, state = ''): Cell => ({
   classes: [index === 0 ? 'group' : '', state].filter((name) => name !== '').join(' '),
 });
 
-const stateOf = (row: Row): string =>
-  row.outcome === 'passed' ? (row.noisy ? 'noisy' : '') : row.outcome;
+function stateOf({ outcome, path, noisy }: Row): string {
+  if (outcome !== 'passed') return outcome;
+  if (path?.asPlanned === false) return 'failed';
+  return noisy ? 'noisy' : '';
+}
 
 interface Field {
   readonly title: string;
@@ -105,16 +108,23 @@ const fields: readonly Field[] = [
     text: ({ checked }) => (checked.bytes === 0 ? undefined : formatBytesRounded(checked.bytes)),
   },
   { title: 'Resent', text: ({ resent }) => resent?.toString() },
+  { title: 'Path', words: true, text: ({ path }) => path && pathWords.get(path.asPlanned) },
   { title: 'Outcome', words: true, text: (row) => row.outcome },
   { title: 'Remarks', words: true, text: remarksOf },
 ];
 
-function remarksOf({ noisy, labels, reason, checked }: Row): string | undefined {
+const pathWords = new Map([
+  [true, 'as planned'],
+  [false, 'not as planned'],
+]) as ReadonlyMap<boolean | null, string>;
+
+function remarksOf({ noisy, labels, reason, checked, path }: Row): string | undefined {
   const said = [
     noisy ? 'noisy' : '',
     labels.burst ? 'burst' : '',
     checked.wrong > 0 ? `${checked.wrong} bytes wrong` : '',
     reason ?? '',
+    path?.text ?? '',
   ];
   return said.filter((text) => text !== '').join('; ') || undefined;
 }

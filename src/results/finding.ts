@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pathSchema } from './path.js';
 
 const count = z.int().nonnegative();
 
@@ -53,6 +54,8 @@ const retestSchema = z.object({
   /** TCP segments that both hosts sent again meanwhile; null where the kernel does not say. */
   resent: count.nullable(),
   control: z.boolean(),
+  /** Only where it is not as planned. */
+  path: pathSchema.optional(),
 });
 
 export const diagnosisSchema = z.object({

@@ -1,5 +1,6 @@
 import { groupBy } from '../measure/group.js';
 import { type Summary, weightedMean } from '../measure/summary.js';
+import type { Path } from './path.js';
 import type { Breakdown, PerPeer, PerRank, Row } from './schema.js';
 
 /**
@@ -15,8 +16,16 @@ export function partsOf(rows: readonly Row[]): Partial<Row> {
     resent: inAll(rows, (row) => row.resent)?.reduce((sum, count) => sum + count, 0),
     breakdown: mergedBreakdown(inAll(rows, (row) => row.breakdown)),
     perPeer: mergedPeers(inAll(rows, (row) => row.perPeer)?.flat(), rows.length),
+    path: worstPath(rows),
     perRank: mergedRanks(inAll(rows, (row) => row.perRank)?.flat(), rows.length),
   };
+}
+
+/** Of repeats: one that was not as planned, else one that cannot be told, else the first. */
+function worstPath(rows: readonly Row[]): Path | undefined {
+  const paths = rows.flatMap(({ path }) => path ?? []);
+  const judged = (asPlanned: boolean | null) => paths.find((path) => path.asPlanned === asPlanned);
+  return judged(false) ?? judged(null) ?? paths[0];
 }
 
 /** Of every row, or undefined where one lacks it. */

@@ -1,5 +1,6 @@
 import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
+import type { Path } from './path.js';
 import type { RowKindName } from './row-kinds.js';
 import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
 
@@ -34,6 +35,7 @@ export interface MeasuredRow extends RowSubject {
   readonly peakGbps?: number;
   readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
   readonly resent?: number;
+  readonly path?: Path | undefined;
   readonly perPeer?: PerPeer[];
   readonly perRank?: PerRank[];
 }
@@ -91,6 +93,7 @@ export function measuredRow(row: MeasuredRow): Row {
     ...(row.peakGbps !== undefined && { peakGbps: row.peakGbps }),
     ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
     ...(row.resent !== undefined && { resent: row.resent }),
+    ...(row.path && { path: row.path }),
     checked,
     ...(row.perPeer && { perPeer: row.perPeer }),
     ...(row.perRank && { perRank: row.perRank }),

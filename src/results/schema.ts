@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { diagnosisSchema } from './finding.js';
+import { pathSchema } from './path.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
@@ -104,6 +105,8 @@ export const rowSchema = z.object({
   repeat: count.optional(),
   /** Of a pair over TCP: segments both hosts sent again while it was measured. */
   resent: count.optional(),
+  /** The NICs' own counters of the timed loop; absent in files of older versions and where no plan ran. */
+  path: pathSchema.optional(),
   checked: z.object({ bytes: count, wrong: count }),
   perPeer: z.array(perPeerSchema).optional(),
   perRank: z.array(perRankSchema).optional(),

@@ -4,6 +4,7 @@ import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.j
 import { gbpsOf } from '../measure/units.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
 import type { Strategy } from '../plan/strategies.js';
+import type { Path } from '../results/path.js';
 import { measuredRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
@@ -30,6 +31,7 @@ interface RowParts {
   readonly turns: readonly Turn[];
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
+  readonly path?: Path | undefined;
 }
 
 export const tooGood =
@@ -88,6 +90,7 @@ export function rowOf(parts: RowParts): Row {
       ...(burst && { burst }),
     },
     ...(failure !== undefined && { failure }),
+    path: parts.path,
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });
 }

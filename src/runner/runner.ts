@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosis } from '../results/finding.js';
+import type { Path } from '../results/path.js';
 import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import { pacingFor } from '../session/pacing.js';
@@ -77,6 +78,15 @@ async function prepareCells(
   return cells.filter(({ column }) => column.memory.id === 'pinned');
 }
 
+const samplesOf = (
+  turn: number,
+  all: readonly Float64Array[][],
+  { batch }: Count,
+): TurnSamples => ({
+  batch,
+  byRank: all.map((ofRank) => ofRank[turn]!),
+});
+
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
 class RowRunner {
   readonly #job: PlanJob;
@@ -103,9 +113,9 @@ class RowRunner {
     const before = await this.#check(engine, turns, plans);
     for (const plan of plans) await this.#warm(engine, plan);
     const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
-    let timed = await this.#time(engine, plans, count);
+    let { timed, path } = await this.#time(engine, plans, count);
     // A noisy row is believed only if it is noisy twice.
-    if (await this.#again(timed)) timed = await this.#time(engine, plans, count);
+    if (await this.#again(timed)) ({ timed, path } = await this.#time(engine, plans, count));
     const after = await this.#check(engine, turns, plans);
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
@@ -114,7 +124,7 @@ class RowRunner {
     const { memory } = engine;
     const stagedBecause =
       column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;
-    return rowOf({ ...parts, memory, stagedBecause, burstBytes, checked: checked.flat() });
+    return rowOf({ ...parts, memory, stagedBecause, burstBytes, path, checked: checked.flat() });
   }
 
   #engineOf({ memory }: Column): Engine {
@@ -150,25 +160,26 @@ class RowRunner {
     if (warmup > 0) await engine.run(plan, { iterations: warmup });
   }
 
-  /** Every turn's samples, on rank 0. */
+  /** Every turn's samples and the path of all of them, on rank 0. */
   async #time(
     engine: Engine,
     plans: readonly Plan[],
     count: Count,
-  ): Promise<TurnSamples[] | undefined> {
+  ): Promise<{ timed: TurnSamples[] | undefined; path: Path | undefined }> {
     const own: Float64Array[] = [];
-    const { world } = this.#session;
+    const { world, path: meter } = this.#session;
     // Where rank 0 has the clock, what the others measured is waiting for their turn.
     const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
-    for (const plan of plans) {
-      const samples = await engine.run(plan, count);
-      own.push(counts ? samples : new Float64Array());
-    }
-    const all = await this.#session.world.gather('samples', own);
-    return (
-      all &&
-      plans.map((_, turn) => ({ batch: count.batch, byRank: all.map((ofRank) => ofRank[turn]!) }))
-    );
+    const loops = plans.map((plan) => ({ plan, iterations: count.iterations }));
+    const { proof } = await meter.around(loops, async () => {
+      for (const plan of plans) {
+        const samples = await engine.run(plan, count);
+        own.push(counts ? samples : new Float64Array());
+      }
+    });
+    const all = await world.gather('samples', own);
+    const timed = all && plans.map((_, turn) => samplesOf(turn, all, count));
+    return { timed, path: proof?.path };
   }
 
   #again(timed: TurnSamples[] | undefined): Promise<boolean> {

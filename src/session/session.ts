@@ -15,6 +15,7 @@ import { type OpenedFabric, onNics, openEndpoints } from './endpoints.js';
 import type { FabricWish, GapPolicy } from './fabric-wish.js';
 import { agreeOnNics, type NicChoice } from './nics.js';
 import { stagedPieceBytes } from './pacing.js';
+import { PathMeter } from './path/path-meter.js';
 import { agreeOnProvider } from './provider.js';
 import { checkReach, type ReachOptions } from './reach.js';
 import { distinct, type UnusedNic } from './unused-nic.js';
@@ -27,6 +28,8 @@ export interface Session extends AsyncDisposable {
   /** For plans over GPU memory, or why there is none; undefined where nobody asked. */
   readonly device: DeviceEngine | { readonly unavailable: string } | undefined;
   readonly links: readonly Link[];
+  /** Which NICs carry what plans send. */
+  readonly path: PathMeter;
   /** Of the shapers that make the line rates, if any do: the largest. */
   readonly burstBytes: number;
   /** NICs of any host that could have been rails, and why they are not. */
@@ -84,6 +87,7 @@ export async function openSession(
   const opened = await openReaching(world, wanted, { named, timeoutMs, gaps });
   try {
     return sessionOn(world, opened.fabric, settings, devices, {
+      path: await PathMeter.open(world, opened.fabric),
       unusedNics: distinct([...unused, ...opened.unused]),
       ...(nicsNotByGpu && { nicsNotByGpu }),
     });
@@ -118,7 +122,7 @@ function sessionOn(
   fabric: Fabric,
   settings: FabricSettings,
   devices: Devices | undefined,
-  found: Pick<Session, 'unusedNics' | 'nicsNotByGpu'>,
+  found: Pick<Session, 'path' | 'unusedNics' | 'nicsNotByGpu'>,
 ): Session {
   const engine = new FabricEngine({
     world,

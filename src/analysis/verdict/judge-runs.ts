@@ -5,7 +5,12 @@ import type { Item } from './verdict.js';
 
 /** What is wrong whatever was expected: wrong bytes, failed rows, runs that did not finish. */
 export function judgeSoundness(runs: readonly Run[]): Item[] {
-  return runs.flatMap((run) => [...bytesChecked(run), ...failedRows(run), ...unfinished(run)]);
+  return runs.flatMap((run) => [
+    ...bytesChecked(run),
+    ...pathsTaken(run),
+    ...failedRows(run),
+    ...unfinished(run),
+  ]);
 }
 
 function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
@@ -26,6 +31,24 @@ function bytesChecked({ benchmark, rows, outcome }: Run): Item[] {
     return [{ name, grade: 'degraded', reason: 'No bytes were checked.', next, ...figures }];
   }
   return [{ name, grade: 'pass', reason: `All ${bytes} bytes arrived as sent.`, ...figures }];
+}
+
+/** Whether the bytes went over the planned NICs, where counters tell. */
+function pathsTaken({ benchmark, rows }: Run): Item[] {
+  const judged = rows.filter((row) => row.path != null && row.path.asPlanned !== null);
+  const astray = judged.filter((row) => row.path!.asPlanned === false);
+  if (judged.length === 0) return [];
+  const figures = { metric: 'rowsOffPath', value: astray.length, expected: 0 };
+  const name = `${benchmark} path`;
+  const [first] = astray;
+  if (first === undefined) {
+    const reason = `The planned NICs carried the bytes of all ${judged.length} judged rows.`;
+    return [{ name, grade: 'pass', reason, ...figures }];
+  }
+  const reason = `${astray.length} of ${judged.length} rows: ${nameOfRow(first)}: ${first.path!.text}.`;
+  const next =
+    'Check the routes, the addresses of the NICs and the provider’s settings on that host.';
+  return [{ name, grade: 'fail', reason, next, ...figures }];
 }
 
 const failedRows = ({ benchmark, rows }: Run): Item[] =>

@@ -100,6 +100,7 @@ async function measure(
   const memory = fabric?.session.engine.memory ?? 'host';
   for (const { id } of backends) {
     const parts = await world.gather<RankPart>('samples', mine.get(id)!);
+    const path = id === 'fabric' ? await fabric?.path() : undefined;
     if (!parts) continue;
     listener.row(
       rowOfExchange({
@@ -110,6 +111,7 @@ async function measure(
         burstBytes: fabric?.session.burstBytes ?? 0,
         memory: id === 'nccl' ? undefined : memory,
         parts,
+        path,
       }),
     );
   }

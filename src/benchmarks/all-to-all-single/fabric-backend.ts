@@ -4,7 +4,9 @@ import { addon } from '../../native/addon.js';
 import type { Plan } from '../../plan/plan.js';
 import { multi } from '../../plan/strategies.js';
 import { writePlan } from '../../plan/write-plan.js';
+import type { Path } from '../../results/path.js';
 import { pacingFor } from '../../session/pacing.js';
+import type { PathTally } from '../../session/path/path-meter.js';
 import {
   type AgreedFabric,
   agreeOnFabric,
@@ -23,10 +25,13 @@ export class FabricBackend implements Backend {
   readonly session: Session;
   readonly #exchange: Exchange;
   readonly #plan: Plan;
+  /** Of the exchanges since the last was taken. */
+  #tally: PathTally;
 
   private constructor(session: Session, exchange: Exchange, settings: FabricSettings) {
     const { world, fabric } = session;
     this.session = session;
+    this.#tally = session.path.tally();
     this.#exchange = exchange;
     this.#plan = writePlan(exchange.traffic(), {
       rank: world.rank,
@@ -77,10 +82,20 @@ export class FabricBackend implements Backend {
   async exchange(): Promise<number> {
     await this.session.world.barrier('own blocks');
     const copied = await this.#copyOwn();
-    const [nanoseconds] = await this.session.engine.run(this.#plan, { iterations: 1 });
+    const loop = { plan: this.#plan, iterations: 1 };
+    const [nanoseconds] = await this.#tally.during([loop], () =>
+      this.session.engine.run(this.#plan, { iterations: 1 }),
+    );
     // What comes next may be another library's exchange: it must not share its core with our looking around.
     this.session.fabric.port.stop();
     return copied + nanoseconds!;
+  }
+
+  /** Which NICs carried the exchanges. Every rank calls it; the answer is rank 0's. */
+  async path(): Promise<Path | undefined> {
+    const proof = await this.#tally.settle();
+    this.#tally = this.session.path.tally();
+    return proof?.path;
   }
 
   async close(): Promise<void> {

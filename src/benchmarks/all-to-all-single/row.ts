@@ -2,6 +2,7 @@ import { allToAllBytes, figuresOf, isTooGood, ncclExchange } from '../../measure
 import { slowestPerIteration, summarize } from '../../measure/statistics.js';
 import { allowedLineRateGbps, boundOfTraffic, type Link } from '../../plan/bound.js';
 import { multi } from '../../plan/strategies.js';
+import type { Path } from '../../results/path.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { isBurst, tooGood } from '../../runner/row.js';
@@ -29,6 +30,7 @@ interface ExchangeRow {
   readonly memory: 'host' | 'pinned' | undefined;
   /** By rank. */
   readonly parts: readonly RankPart[];
+  readonly path?: Path | undefined;
 }
 
 /** Bytes per peer: of an imbalance the mean of the busiest rank, rounded. */
@@ -75,6 +77,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     labels: { ...(row.memory && { memory: row.memory }), ...(burst && { burst }) },
     ...(failure !== undefined && { failure }),
+    path: row.path,
     perRank: parts.map((part, rank) => ({
       rank,
       ...(hosts[rank] !== undefined && { host: hosts[rank] }),

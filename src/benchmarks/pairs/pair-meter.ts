@@ -6,13 +6,14 @@ import type { RankPair } from '../../plan/rounds.js';
 import { multi, onChannel, type Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { writePlan } from '../../plan/write-plan.js';
+import type { Path } from '../../results/path.js';
 import { addChecked, type Checked, seedOfCheck, verifyTimed } from '../../runner/verify.js';
 import { pacingFor } from '../../session/pacing.js';
+import { tcpResent } from '../../session/path/tcp-resent.js';
 import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
 import { sameHost } from '../../world/same-host.js';
 import { OwnPace } from './own-pace.js';
-import { tcpResent } from './tcp-resent.js';
 
 /** Some pairs at once, each rank in at most one; the first of each has the clock. */
 export interface PairJob {
@@ -32,6 +33,7 @@ export interface PairSamples extends Pick<PairJob, 'metric' | 'rail'> {
   readonly checked: Checked;
   /** By each host once, whatever of its ranks; undefined where it is not TCP or not told. */
   readonly resent: number | undefined;
+  readonly path: Path;
 }
 
 const latencyBytes = 8;
@@ -130,7 +132,7 @@ export class PairMeter {
 
   /** Verifies, estimates, times, verifies. Each pair has its own number of iterations: a slow one must not hold up all. */
   async measure(job: PairJob): Promise<PairSamples[] | undefined> {
-    const { world, engine, fabric } = this.#session;
+    const { world, engine, fabric, path: paths } = this.#session;
     const { traffic, plan } = this.#planOf(job);
     world.note(`pairs ${job.metric} of ${job.pairs.length} pairs`);
     const resentBefore = tcpResent();
@@ -140,7 +142,10 @@ export class PairMeter {
       job.metric === 'latency' ? echoesToEstimate : 1,
     );
     const count = await this.#count(job, before.samples);
-    const samples = await this.pace.during(() => engine.run(plan, count));
+    const loop = { plan, iterations: count.iterations };
+    const { result: samples, proof } = await paths.around([loop], () =>
+      this.pace.during(() => engine.run(plan, count)),
+    );
     const after = await this.#verify(traffic, plan, 1);
     const resent = resentSince(resentBefore, fabric.provider);
     const initiator = job.pairs.some(([from]) => from === world.rank);
@@ -151,10 +156,16 @@ export class PairMeter {
       resent: resent ?? null,
     };
     const all = await world.gather('pair samples', own);
-    return all && job.pairs.map((pair) => this.#samplesOf(job, pair, all));
+    return (
+      all &&
+      job.pairs.map((pair) => ({
+        ...this.#samplesOf(job, pair, all),
+        path: proof!.between(...pair),
+      }))
+    );
   }
 
-  #samplesOf(job: PairJob, [from, to]: RankPair, all: readonly Own[]): PairSamples {
+  #samplesOf(job: PairJob, [from, to]: RankPair, all: readonly Own[]): Omit<PairSamples, 'path'> {
     const [first, second] = [all[from]!, all[to]!];
     const { metric, rail } = job;
     const { members } = this.#session.world;

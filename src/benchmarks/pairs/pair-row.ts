@@ -46,6 +46,7 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
       ...(burst && { burst }),
     },
     ...(failure !== undefined && { failure }),
+    path: pair.path,
     ...(pair.resent !== undefined && { resent: pair.resent }),
   });
 }

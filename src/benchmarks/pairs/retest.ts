@@ -107,6 +107,7 @@ function retestOf(
     latencyNanoseconds: p50 / 2,
     latencyMeanNanoseconds: mean / 2,
     resent: counted ? bandwidth.resent! + latency.resent! : null,
+    ...(bandwidth.path.asPlanned === false && { path: bandwidth.path }),
     control,
   };
 }

@@ -43,7 +43,7 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
   const asking = askingOf(group);
   const found = new Map<Mode, Checked[]>(columns.map(({ mode }) => [mode, []]));
   await checkAll(group, plan, asking, found);
-  const timed = await timeModes(group, plan, asking);
+  const { timed, path } = await timeModes(group, plan, asking);
   const breakdowns = await traceAll(group, plan, asking, timed);
   await checkAll(group, plan, asking, found);
   const everyones = await world.gather('checked', [...found.values()]);
@@ -58,6 +58,7 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
         column,
         mode,
         timed: timed.get(mode)!,
+        path,
         checked: everyones.flatMap((ofRank) => ofRank[index]!),
         baseline: timed.get('baseline'),
         breakdown: breakdowns.get(mode),

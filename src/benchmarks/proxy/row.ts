@@ -4,6 +4,7 @@ import { summarize } from '../../measure/statistics.js';
 import { allowedLineRateGbps, boundOfTraffic } from '../../plan/bound.js';
 import type { Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
+import type { Path } from '../../results/path.js';
 import { measuredRow } from '../../results/rows.js';
 import type { Breakdown, Labels, Row } from '../../results/schema.js';
 import { tooGood } from '../../runner/row.js';
@@ -25,6 +26,7 @@ interface ProxyRowParts {
   readonly baseline: Timed | undefined;
   readonly breakdown: Breakdown | undefined;
   readonly labels: Labels;
+  readonly path: Path | undefined;
 }
 
 export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
@@ -50,6 +52,7 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
     batch,
     figures,
     labels: parts.labels,
+    path: parts.path,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     ...(failure !== undefined && { failure }),
     ...(compared && { lossPercent: lossPercent(baseline, timed) }),

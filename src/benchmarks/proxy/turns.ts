@@ -1,5 +1,6 @@
 import type { RunOptions, ServingEngine } from '../../engine/engine.js';
 import type { Plan } from '../../plan/plan.js';
+import type { Path } from '../../results/path.js';
 import { type Count, calibrate } from '../../runner/timing.js';
 import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
@@ -22,12 +23,15 @@ interface TimedModes {
 /** So often do the modes take turns, so that whatever drifts drifts under all of them. */
 const mostRounds = 15;
 
-/** Each mode as often as the budget allows it: one may be many times slower than another. */
+/**
+ * Each mode as often as the budget allows it: one may be many times slower than another. The path is that of all modes
+ * together, since they take turns.
+ */
 export async function timeModes(
-  { session: { world }, engine, settings, columns }: TimedModes,
+  { session: { world, path }, engine, settings, columns }: TimedModes,
   plan: Plan,
   asking: Asking,
-): Promise<Map<Mode, Timed>> {
+): Promise<{ timed: Map<Mode, Timed>; path: Path | undefined }> {
   const turns: { mode: Mode; count: Count; rounds: number[][] }[] = [];
   const running = async (mode: Mode, options: RunOptions) =>
     (await runMode(engine, plan, mode, options, asking)).samples;
@@ -38,15 +42,19 @@ export async function timeModes(
     turns.push({ mode, count, rounds: [] });
   }
   const rounds = Math.min(mostRounds, ...turns.map(({ count }) => samplesOf(count)));
-  for (let round = 0; round < rounds; round++) {
-    for (const { mode, count, rounds: kept } of turns) {
-      const samples = await running(mode, partOf(count, round, rounds));
-      kept.push([...samples].map(Math.round));
+  const loops = turns.map(({ count: { iterations } }) => ({ plan, iterations }));
+  const { proof } = await path.around(loops, async () => {
+    for (let round = 0; round < rounds; round++) {
+      for (const { mode, count, rounds: kept } of turns) {
+        const samples = await running(mode, partOf(count, round, rounds));
+        kept.push([...samples].map(Math.round));
+      }
+      // Nobody always comes after the same one.
+      turns.push(turns.shift()!);
     }
-    // Nobody always comes after the same one.
-    turns.push(turns.shift()!);
-  }
-  return new Map(turns.map(({ mode, ...timed }) => [mode, timed]));
+  });
+  const timed = new Map(turns.map(({ mode, ...own }) => [mode, own]));
+  return { timed, path: proof?.path };
 }
 
 const samplesOf = ({ iterations, batch }: Count) => iterations / batch;

@@ -19,8 +19,15 @@ const columns: readonly Column[] = [
   { title: 'Mean us', text: (row) => micros(row.nanoseconds?.mean) },
   { title: 'p50 us', text: (row) => micros(row.nanoseconds?.p50) },
   { title: 'p99 us', text: (row) => micros(row.nanoseconds?.p99) },
-  { title: 'Outcome', text: ({ outcome, reason }) => (reason ? `${outcome}: ${reason}` : outcome) },
+  { title: 'Outcome', text: outcomeText },
 ];
+
+/** With what is wrong with the row, and with the way its bytes went. */
+function outcomeText({ outcome, reason, path }: Row): string {
+  return [reason ? `${outcome}: ${reason}` : outcome, ...(path?.text ? [path.text] : [])].join(
+    '; ',
+  );
+}
 
 /**
  * The rows of a run in a box of fixed height that scrolls by itself. While its end is in view, it stays in view; who
@@ -77,5 +84,6 @@ const classOf = (index: number): string | undefined => {
 function lineOf(row: Row): HTMLElement {
   const cells = columns.map(({ text }, i) => element('td', { class: classOf(i) }, text(row)));
   if (row.noisy) cells[2]!.classList.add('noisy');
+  if (row.path?.asPlanned === false) cells[2]!.classList.add('failed');
   return element('tr', { class: row.outcome }, ...cells);
 }

@@ -54,6 +54,8 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   run: (_, run) => run.id,
   rail: (row) => row.labels.rail,
   resent: (row) => row.resent,
+  path_as_planned: (row) => row.path?.asPlanned,
+  path_note: (row) => row.path?.text,
 };
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */

@@ -2,16 +2,19 @@ import { groupBy } from '../../measure/group.js';
 import { formatBytesRounded, plural, rangeText } from '../../measure/units.js';
 import { traitsOf } from '../column-name.js';
 import type { Note, NoteKind } from '../note.js';
+import type { Path } from '../path.js';
 import { isInMatrix, notesOfKinds } from '../row-kinds.js';
-import { sizedName } from '../row-name.js';
+import { nameOfRow, sizedName } from '../row-name.js';
 import type { Row, Run } from '../schema.js';
 import { outlierNotes, unconfirmedNotes } from './findings.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
 const burstMark = '*';
+const pathMark = '!';
 
 export function markOf(row: Row): string {
+  if (row.path?.asPlanned === false) return pathMark;
   if (row.labels.burst) return burstMark;
   return row.noisy ? noisyMark : '';
 }
@@ -39,6 +42,7 @@ export function notesOf(run: Run): Note[] {
   const notes = [
     ...ending(run),
     ...failures(run),
+    ...elsewhere(run),
     verified(run),
     ...outlierNotes(run),
     ...marks(run),
@@ -49,6 +53,7 @@ export function notesOf(run: Run): Note[] {
     ...unconfirmedNotes(run),
     ...deviceColumns(run),
     ...smallWindow(run),
+    ...repeatedPackets(run),
     ...notesOfKinds(run),
   ];
   return order.flatMap((kind) => notes.filter((note) => note.kind === kind));
@@ -71,6 +76,32 @@ function failures(run: Run): Note[] {
     const names = [...new Set(rows.map(sizedName))].join(', ');
     return { kind: 'bad', text: `${rows[0]!.outcome.toUpperCase()} ${names}${reason}` };
   });
+}
+
+/** Rows whose bytes did not go over the planned NICs; of the row that lacks most, what was seen. */
+function elsewhere({ rows }: Run): Note[] {
+  const astray = rows.filter((row) => row.path?.asPlanned === false);
+  const [first] = astray;
+  if (first === undefined) return [];
+  const rest = astray.length === 1 ? '' : ` (and ${plural(astray.length - 1, 'more row')})`;
+  const mark = isInMatrix(first) ? '' : `${pathMark} `;
+  return [{ kind: 'bad', text: `${mark}${nameOfRow(first)}${rest}: ${first.path!.text}` }];
+}
+
+/** What the NICs had to send again or dropped. */
+function repeatedPackets({ rows }: Run): Note[] {
+  const sum = (of: (path: Path) => number) =>
+    rows.reduce((total, { path }) => total + (path ? of(path) : 0), 0);
+  const perNic = (key: 'retransmits' | 'drops') =>
+    sum(({ nics }) => nics.reduce((total, nic) => total + (nic[key] ?? 0), 0));
+  const parts = [
+    ['TCP segments sent again', sum(({ tcpRetransmits = 0 }) => tcpRetransmits)],
+    ['packets sent again by RDMA devices', perNic('retransmits')],
+    ['packets dropped by NICs', perNic('drops')],
+  ] as const;
+  const seen = parts.filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`);
+  if (seen.length === 0) return [];
+  return [{ kind: 'plain', text: `during the timed loops: ${seen.join(', ')}` }];
 }
 
 function marks(run: Run): Note[] {

@@ -223,6 +223,7 @@ function centered(text: string, width: number): string {
 }
 
 function colored(row: Row | undefined, text: string, paint: Paint): string {
-  if (row?.outcome === 'failed' || row?.outcome === 'aborted') return paint('red', text);
+  const bad = row?.outcome === 'failed' || row?.outcome === 'aborted';
+  if (bad || row?.path?.asPlanned === false) return paint('red', text);
   return row?.noisy ? paint('yellow', text) : text;
 }

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { judgePath } from '../../analysis/path/judge-path.js';
+import { addPlanned, type Carried, type NicObservation } from '../../analysis/path/observation.js';
+import type { Fabric } from '../../fabric/fabric.js';
+import { isRdma, isSockets } from '../../fabric/providers.js';
+import type { Path } from '../../results/path.js';
+import type { World } from '../../world/world.js';
+import { addCarried, carriedBetween, HostCounters, type Reading } from './counters.js';
+import { hostsOf, type Loop, type PlannedOn, plannedOf, type Routes, ranksOn } from './routes.js';
+import { tcpResent } from './tcp-resent.js';
+
+/** Some drivers bring their counters up to date once a second. */
+const lateMs = 1100;
+
+/** What a rank knows after its loops. */
+interface Report {
+  readonly planned: readonly PlannedOn[];
+  /** From the first rank of each host; of NICs that no channel uses only those that carried something. */
+  readonly carried?: readonly CarriedBy[] | undefined;
+  readonly resent?: number | undefined;
+}
+
+interface CarriedBy extends Carried {
+  readonly nic: string;
+  readonly mtu?: number | undefined;
+}
+
+/**
+ * Proof of the path: the counters of all NICs of all hosts around timed loops, against what the plans of all ranks say.
+ * The first rank of each host reads them for its host. Every rank makes the same calls in the same order.
+ */
+export class PathMeter {
+  readonly world: World;
+  readonly routes: Routes;
+  /** Of this host, on its first rank. */
+  readonly counters: HostCounters | undefined;
+  /** A shortfall was still there when drivers had had the time to count: it need not be waited for again. */
+  isFresh = false;
+
+  private constructor(world: World, routes: Routes) {
+    this.world = world;
+    this.routes = routes;
+    const first = routes.hostOf.indexOf(routes.hostOf[world.rank]!) === world.rank;
+    this.counters = first && routes.provider !== 'shm' ? new HostCounters() : undefined;
+  }
+
+  static async open(world: World, fabric: Fabric): Promise<PathMeter> {
+    const mine = fabric.channels.map(({ nic }) => nic);
+    const nics = await world.allgather<readonly string[]>('NICs of channels', mine);
+    const { provider } = fabric;
+    return new PathMeter(world, { hostOf: hostsOf(world), nics, provider, emulatedWrites: false });
+  }
+
+  tally(): PathTally {
+    return new PathTally(this);
+  }
+
+  /** For loops that run in one go. */
+  async around<T>(
+    loops: readonly Loop[],
+    work: () => Promise<T>,
+  ): Promise<{ result: T; proof: PathProof | undefined }> {
+    const tally = this.tally();
+    const result = await tally.during(loops, work);
+    return { result, proof: await tally.settle() };
+  }
+}
+
+/** What was seen of some loops, on rank 0. */
+export class PathProof {
+  /** Of all hosts. */
+  readonly path: Path;
+  readonly #observed: readonly NicObservation[];
+  readonly #hosts: readonly string[];
+
+  constructor(observed: readonly NicObservation[], hosts: readonly string[], resent: number) {
+    this.path = { ...judgePath(observed), ...(resent > 0 && { tcpRetransmits: resent }) };
+    this.#observed = observed;
+    this.#hosts = hosts;
+  }
+
+  /** Of the hosts of two ranks, where pairs share a loop. Pairs are many: bytes are kept where they went elsewhere. */
+  between(a: number, b: number): Path {
+    const ends = [this.#hosts[a]!, this.#hosts[b]!];
+    const path = judgePath(this.#observed.filter(({ host }) => ends.includes(host)));
+    return path.asPlanned === false ? path : { ...path, nics: [] };
+  }
+}
+
+/** What the loops of one row carried. */
+export class PathTally {
+  readonly #meter: PathMeter;
+  readonly #loops: Loop[] = [];
+  readonly #carried = new Map<string, Carried>();
+  #last: Reading | undefined;
+  #resent: number | undefined;
+
+  constructor(meter: PathMeter) {
+    this.#meter = meter;
+  }
+
+  /**
+   * Reads the counters, works and reads them again. The work must start and end with a barrier of all ranks, as every
+   * run of a plan does: no rank's bytes then pass before the first reading or after the last.
+   */
+  async during<T>(loops: readonly Loop[], work: () => Promise<T>): Promise<T> {
+    const { routes, counters } = this.#meter;
+    const resent = isSockets(routes.provider) && counters ? tcpResent() : undefined;
+    this.#last = counters?.read();
+    const result = await work();
+    if (resent !== undefined) {
+      this.#resent = (this.#resent ?? 0) + Math.max(0, (tcpResent() ?? resent) - resent);
+    }
+    await this.#look();
+    this.#loops.push(...loops);
+    return result;
+  }
+
+  /** Every rank calls it; the answer is rank 0's. What looks short is looked at again when drivers have caught up. */
+  async settle(): Promise<PathProof | undefined> {
+    const { world } = this.#meter;
+    const first = await this.#judge();
+    const doubted = first?.path.asPlanned === false && !this.#meter.isFresh;
+    if (!(await world.broadcast('path in doubt', doubted))) return first;
+    if (this.#last) await sleep(lateMs);
+    await this.#look();
+    const second = await this.#judge();
+    this.#meter.isFresh = second?.path.asPlanned === false;
+    return second;
+  }
+
+  /** Adds what the counters gained since they were last read. */
+  async #look(): Promise<void> {
+    if (!this.#last) return;
+    const now = await this.#meter.counters!.readFresh();
+    for (const [nic, after] of now) {
+      const before = this.#last.get(nic);
+      const gained = before && carriedBetween(before, after);
+      if (gained) this.#carried.set(nic, addCarried(this.#carried.get(nic), gained));
+    }
+    this.#last = now;
+  }
+
+  async #judge(): Promise<PathProof | undefined> {
+    const { world, routes } = this.#meter;
+    const report: Report = {
+      planned: plannedOf(routes, world.rank, this.#loops),
+      carried: this.#ofHost(),
+      resent: this.#resent,
+    };
+    const all = await world.gather<Report>('path', report);
+    if (!all) return undefined;
+    const resent = all.reduce((sum, own) => sum + (own.resent ?? 0), 0);
+    return new PathProof(observed(all, routes, world.hosts), world.hosts, resent);
+  }
+
+  #ofHost(): CarriedBy[] | undefined {
+    const { counters, routes } = this.#meter;
+    if (!counters) return undefined;
+    const used = new Set(routes.nics.flat());
+    const twice = isRdma(routes.provider) ? counters.carriers : new Set<string>();
+    return [...this.#carried]
+      .filter(([nic, { txBytes, rxBytes }]) => used.has(nic) || txBytes + rxBytes > 0)
+      .filter(([nic]) => !twice.has(nic))
+      .map(([nic, carried]) => ({ nic, mtu: counters.mtuOf(nic), ...carried }));
+  }
+}
+
+/** The reports of all ranks, by host and NIC. */
+function observed(
+  reports: readonly Report[],
+  routes: Routes,
+  hosts: readonly string[],
+): NicObservation[] {
+  const { hostOf } = routes;
+  const found = new Map<string, NicObservation>();
+  const add = (
+    host: number,
+    nic: string,
+    more: (known: NicObservation) => Partial<NicObservation>,
+  ) => {
+    const key = `${host} ${nic}`;
+    const known = found.get(key) ?? { host: hosts[hostOf.indexOf(host)]!, ranks: [], nic };
+    found.set(key, { ...known, ...more(known) });
+  };
+  for (const [rank, { carried, planned }] of reports.entries()) {
+    for (const { nic, mtu, ...own } of carried ?? []) {
+      add(hostOf[rank]!, nic, () => ({ carried: own, mtu }));
+    }
+    for (const { host, nic, ...part } of planned) {
+      const ranks = ranksOn(routes, host, nic);
+      add(host, nic, (known) => ({ ranks, planned: addPlanned(known.planned, part) }));
+    }
+  }
+  return [...found.values()];
+}
