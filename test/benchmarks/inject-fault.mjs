@@ -5,6 +5,7 @@
 // flip:RANK[:OFFSET]   changes a byte of that rank's target buffer after each run of a plan
 // drop:RANK            that rank's writes carry their immediates but no data
 // landing:OFFSET       changes memory that another process wrote (`weft ipc`), just before it is verified
+// bind:FROM:TO         endpoints that should be bound to rail FROM of a lab are bound to rail TO
 // drop-element:N, duplicate-element:N, flip-element:N   what producer 0 of a queue does with its element N
 import { createRequire } from 'node:module';
 
@@ -46,7 +47,15 @@ function breakQueues(fault) {
   addon.queueRun = (job) => queueRun({ ...job, fault });
 }
 
-if (kind === 'flip' || kind === 'drop') breakPlans(first, { kind, offset: second });
+/** Rails of a lab are 10.77.RAIL.0/24. */
+function bindElsewhere(from, to) {
+  const { getInfo } = addon;
+  const moved = (node) => node?.replace(`10.77.${from}.`, `10.77.${to}.`);
+  addon.getInfo = (query) => getInfo({ ...query, ...(query.node && { node: moved(query.node) }) });
+}
+
+if (kind === 'bind') bindElsewhere(first, second);
+else if (kind === 'flip' || kind === 'drop') breakPlans(first, { kind, offset: second });
 else if (kind === 'landing') breakLandings(first);
 else if (/^(drop|duplicate|flip)-element$/.test(kind))
   breakQueues({ kind: kind.split('-')[0], at: first });

@@ -58,7 +58,8 @@ export async function measureGroup(group: ProxyGroup): Promise<Row[]> {
         column,
         mode,
         timed: timed.get(mode)!,
-        path,
+        // The columns took turns, so the bytes are those of all of them: they stand in the first row.
+        path: path && (index === 0 ? path : { ...path, nics: [] }),
         checked: everyones.flatMap((ofRank) => ofRank[index]!),
         baseline: timed.get('baseline'),
         breakdown: breakdowns.get(mode),

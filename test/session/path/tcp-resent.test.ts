@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseResent, tcpResent } from '../../src/session/path/tcp-resent.js';
+import { parseResent, tcpResent } from '../../../src/session/path/tcp-resent.js';
 
 test('the kernel’s count of segments sent again is found by name', () => {
   const text = 'Ip: Forwarding\nIp: 1\nTcp: RtoMin RetransSegs InErrs\nTcp: 200 37 0\n';

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadOfTraffic } from '../../../src/plan/bound.js';
+import { allToAll, allToAllTraffic } from '../../../src/plan/patterns/all-to-all.js';
+import { oneToEach } from '../../../src/plan/patterns/one-to-each.js';
+import { multi, roundRobin, single } from '../../../src/plan/strategies.js';
+import { hostsOf, plannedOf, type Routes, ranksOn } from '../../../src/session/path/routes.js';
+
+const routesOf = (changes: Partial<Routes>): Routes => ({
+  hostOf: [0, 1],
+  nics: [
+    ['nic0', 'nic1'],
+    ['nic0', 'nic1'],
+  ],
+  provider: 'tcp;ofi_rxm',
+  emulatedWrites: false,
+  ...changes,
+});
+const write = (rank: number) =>
+  oneToEach({ world: 2, from: 0, bytes: 3e6, rank, channels: 2, strategy: single });
+const loop = { plan: write(0), iterations: 10 };
+const sent = { txBytes: 3e7, rxBytes: 0, writeBytes: 3e7, messages: 30 };
+const received = { txBytes: 0, rxBytes: 3e7, writeBytes: 0, messages: 30 };
+
+describe('what plans put on NICs', () => {
+  test('is at both ends of every transfer, as often as the loop runs', () => {
+    expect(plannedOf(routesOf({}), 0, [loop])).toEqual([
+      { host: 0, nic: 'nic0', ...sent },
+      { host: 1, nic: 'nic0', ...received },
+    ]);
+    expect(plannedOf(routesOf({}), 1, [{ plan: write(1), iterations: 10 }])).toEqual([]);
+  });
+
+  const twoHosts = { hostOf: [0, 0, 1], nics: [['nic0'], ['nic0'], ['nic0']] };
+  const both = { ...sent, rxBytes: 3e7, messages: 60 };
+
+  test('is on loopback for sockets inside a host', () => {
+    const [first] = plannedOf(routesOf(twoHosts), 0, [loop]);
+    expect(first).toEqual({ host: 0, nic: 'lo', ...both });
+    expect(ranksOn(routesOf(twoHosts), 0, 'lo')).toEqual([0, 1]);
+  });
+
+  test('is on the NIC that was named where all ranks are on one host', () => {
+    const [first] = plannedOf(routesOf({ hostOf: [0, 0] }), 0, [loop]);
+    expect(first).toEqual({ host: 0, nic: 'nic0', ...both });
+  });
+
+  test('is on the device for RDMA, except what an adapter sends to itself', () => {
+    const efa = { ...twoHosts, provider: 'efa' };
+    expect(plannedOf(routesOf(efa), 0, [loop])).toEqual([{ host: 0, nic: 'nic0', ...both }]);
+    expect(plannedOf(routesOf({ ...efa, provider: 'verbs;ofi_rxm' }), 0, [loop])).toEqual([]);
+  });
+
+  test('is nothing for shared memory, and sends where writes are emulated', () => {
+    expect(plannedOf(routesOf({ provider: 'shm', hostOf: [0, 0] }), 0, [loop])).toEqual([]);
+    const emulated = routesOf({ provider: 'efa', emulatedWrites: true });
+    expect(plannedOf(emulated, 0, [loop])[0]).toMatchObject({ txBytes: 3e7, writeBytes: 0 });
+  });
+
+  test('agrees with the load of the bound', () => {
+    const cases = fc.tuple(
+      fc.integer({ min: 2, max: 9 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 100_000 }),
+      fc.constantFrom(single, multi, roundRobin),
+    );
+    fc.assert(
+      fc.property(cases, ([world, channels, bytes, strategy]) => {
+        const ranks = Array.from({ length: world }, (_, rank) => rank);
+        const nics = ranks.map(() => Array.from({ length: channels }, (_, i) => `nic${i}`));
+        const routes = routesOf({ hostOf: ranks, nics });
+        const load = loadOfTraffic(allToAllTraffic({ world, bytes }), strategy, channels);
+        const out = new Float64Array(world * channels);
+        const into = new Float64Array(world * channels);
+        for (const rank of ranks) {
+          const plan = allToAll({ world, bytes, rank, channels, strategy });
+          for (const { host, nic, txBytes, rxBytes } of plannedOf(routes, rank, [
+            { plan, iterations: 1 },
+          ])) {
+            out[host * channels + Number(nic.slice(3))]! += txBytes;
+            into[host * channels + Number(nic.slice(3))]! += rxBytes;
+          }
+        }
+        expect(out).toEqual(load.out);
+        expect(into).toEqual(load.in);
+      }),
+    );
+  });
+});
+
+test('hosts are told apart by boot and network namespace', () => {
+  const member = (rank: number, bootId: string, netns: string) => ({
+    ...{ rank, bootId, netns, host: 'x', pid: 1, localRank: 0 },
+  });
+  const members = [member(0, 'a', '1'), member(1, 'a', '2'), member(2, 'a', '1')];
+  expect(hostsOf({ members })).toEqual([0, 1, 0]);
+});
