@@ -87,7 +87,7 @@ export async function openSession(
   const opened = await openReaching(world, wanted, { named, timeoutMs, gaps });
   try {
     return sessionOn(world, opened.fabric, settings, devices, {
-      path: await PathMeter.open(world, opened.fabric),
+      path: await PathMeter.open(world, opened.fabric, settings.localShm),
       unusedNics: distinct([...unused, ...opened.unused]),
       ...(nicsNotByGpu && { nicsNotByGpu }),
     });

@@ -15,7 +15,7 @@ import { describeElsewhere, describeSends } from './words.js';
 const leastBytes = 2 * backgroundBytes;
 /** Below this, headers are so large a part of the bytes that they could stand for what went elsewhere. */
 const leastMessageBytes = 1024;
-/** Traffic that no plan put there is worth an entry from this share of what the host's plans carry. */
+/** Of a path that is not as planned, other NICs are kept from this share of what the host's plans carry. */
 const unexpectedShare = 0.01;
 
 /**
@@ -25,7 +25,10 @@ const unexpectedShare = 0.01;
  */
 export function judgePath(observed: readonly NicObservation[]): Path {
   const verdict = verdictOf(observed);
-  const kept = observed.filter((one) => one.planned !== undefined || isUnexpected(one, observed));
+  const astray = verdict.asPlanned === false;
+  const kept = observed.filter(
+    (one) => one.planned !== undefined || (astray && isUnexpected(one, observed)),
+  );
   return { nics: kept.flatMap(entryOf), ...verdict };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judgePath } from '../../analysis/path/judge-path.js';
 import { addPlanned, type Carried, type NicObservation } from '../../analysis/path/observation.js';
-import type { Fabric } from '../../fabric/fabric.js';
+import type { Fabric, FabricChannelInfo } from '../../fabric/fabric.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
@@ -11,6 +11,10 @@ import { tcpResent } from './tcp-resent.js';
 
 /** Some drivers bring their counters up to date once a second. */
 const lateMs = 1100;
+
+const emulatesWrites = (
+  channel: FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined },
+): boolean => channel.emulatedWrites === true;
 
 /** What a rank knows after its loops. */
 interface Report {
@@ -44,11 +48,20 @@ export class PathMeter {
     this.counters = first && routes.provider !== 'shm' ? new HostCounters() : undefined;
   }
 
-  static async open(world: World, fabric: Fabric): Promise<PathMeter> {
-    const mine = fabric.channels.map(({ nic }) => nic);
-    const nics = await world.allgather<readonly string[]>('NICs of channels', mine);
-    const { provider } = fabric;
-    return new PathMeter(world, { hostOf: hostsOf(world), nics, provider, emulatedWrites: false });
+  /** `localShm`: the user lets the ranks of a host use shared memory. */
+  static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
+    const mine = {
+      nics: fabric.channels.map(({ nic }) => nic),
+      emulatedWrites: fabric.channels.some(emulatesWrites),
+    };
+    const all = await world.allgather('NICs of channels', mine);
+    return new PathMeter(world, {
+      hostOf: hostsOf(world),
+      nics: all.map(({ nics }) => nics),
+      provider: fabric.provider,
+      emulatedWrites: all.some((one) => one.emulatedWrites),
+      localShm,
+    });
   }
 
   tally(): PathTally {

@@ -28,6 +28,8 @@ export interface Routes {
   readonly provider: string;
   /** The provider has no hardware for writes: it makes sends of them. */
   readonly emulatedWrites: boolean;
+  /** RDMA between ranks of a host may go through shared memory, because the user said so. */
+  readonly localShm: boolean;
 }
 
 /** Numbers hosts by their first rank. */
@@ -70,7 +72,7 @@ export function plannedOf(routes: Routes, rank: number, loops: readonly Loop[]):
  * every other.
  */
 function wayOf(
-  { hostOf, nics, provider }: Routes,
+  { hostOf, nics, provider, localShm }: Routes,
   rank: number,
   { peer, channel }: Pick<Outgoing, 'peer' | 'channel'>,
 ): { from: string; to: string } | undefined {
@@ -79,7 +81,7 @@ function wayOf(
   if (hostOf[rank] !== hostOf[peer]) return { from, to };
   // An adapter may turn round by itself what it sends to itself, and count none of it.
   if (/^verbs\b/.test(provider) && from === to) return undefined;
-  if (isRdma(provider)) return { from, to };
+  if (isRdma(provider)) return localShm ? undefined : { from, to };
   // The kernel takes sockets of one host over loopback. Where all ranks are on one host, a NIC that was named should
   // carry the bytes all the same: its rate is what the row is held against.
   return new Set(hostOf).size > 1 ? { from: loopback, to: loopback } : { from, to };

@@ -14,6 +14,7 @@ const routesOf = (changes: Partial<Routes>): Routes => ({
   ],
   provider: 'tcp;ofi_rxm',
   emulatedWrites: false,
+  localShm: false,
   ...changes,
 });
 const write = (rank: number) =>
@@ -49,6 +50,7 @@ describe('what plans put on NICs', () => {
     const efa = { ...twoHosts, provider: 'efa' };
     expect(plannedOf(routesOf(efa), 0, [loop])).toEqual([{ host: 0, nic: 'nic0', ...both }]);
     expect(plannedOf(routesOf({ ...efa, provider: 'verbs;ofi_rxm' }), 0, [loop])).toEqual([]);
+    expect(plannedOf(routesOf({ ...efa, localShm: true }), 0, [loop])).toEqual([]);
   });
 
   test('is nothing for shared memory, and sends where writes are emulated', () => {
