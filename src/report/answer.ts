@@ -62,7 +62,10 @@ function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
   const wrong = rows.some((row) => row.checked.wrong > 0);
   if (wrong) return `${name} delivered wrong data.`;
   if (outcome === 'aborted') return `${name} did not finish: these are partial results.`;
-  return failed === 0 ? undefined : `${plural(failed, 'row')} of ${name} failed.`;
+  if (failed > 0) return `${plural(failed, 'row')} of ${name} failed.`;
+  const astray = rows.filter((row) => row.path?.asPlanned === false).length;
+  if (astray === 0) return undefined;
+  return `${plural(astray, 'row')} of ${name} did not go over the planned NICs.`;
 }
 
 const whyNothing = ({ rows, errors }: Run): string =>

@@ -87,23 +87,17 @@ describe.runIf(whyNoLab() === undefined)('proof of the path', () => {
     expect(paths[0]!.tcpRetransmits).toBeGreaterThan(0);
   });
 
-  test('a route over the management network is found, and told everywhere', async () => {
+  test('a route over the management network is found, and fails a check', async () => {
     reroute('mgmt');
-    const line = 'write -b 1M -e 1M -n 4 --columns SinglePin,MultiPin';
     const found =
       /path not as planned: nic0 on h0 carried 0 bytes of 4\.2 MB; 4\.[0-9] MB went over mgmt/;
-    const run = await runOf(line);
+    const run = await runOf('write -b 1M -e 1M -n 4 --columns SinglePin,MultiPin');
     const [one, several] = run.rows.flatMap(({ path }) => path ?? []);
     expect(one).toMatchObject({ asPlanned: false, reason: 'elsewhere' });
     expect(one!.text).toMatch(found);
     expect(bytesOf(one!, 'h0', 'mgmt')?.txBytes).toBeGreaterThan(4 * 2 ** 20);
     expect(bytesOf(several!, 'h0', 'nic1')?.txBytes).toBeGreaterThan(2 * 2 ** 20);
     expect(several).toMatchObject({ asPlanned: false });
-
-    const table = (await inLab(line)).stdout.replace(/\n {2}/g, ' ');
-    expect(table).toMatch(/! SinglePin 1M \(and 1 more row\): path not as planned: nic0 on h0/);
-    const csv = (await inLab(`${line} --format csv`)).stdout;
-    expect(csv).toMatch(/,false,path not as planned: nic0 on h0/);
 
     const verdict = await inLab('check --quick --format json');
     expect(verdict.exitCode).toBe(4);

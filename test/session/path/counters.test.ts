@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   addCarried,
@@ -8,20 +5,7 @@ import {
   HostCounters,
   parseInterfaces,
 } from '../../../src/session/path/counters.js';
-
-/** A sysfs with one RDMA device. */
-function deviceWith(counters: Record<string, string>): { root: string; set: typeof set } {
-  const root = mkdtempSync(join(tmpdir(), 'weft-sysfs-'));
-  const port = join(root, 'class/infiniband/rdmap0/ports/1');
-  mkdirSync(join(port, 'hw_counters'), { recursive: true });
-  mkdirSync(join(port, 'counters'));
-  mkdirSync(join(root, 'class/infiniband/rdmap0/device/net/nic0'), { recursive: true });
-  const set = (values: Record<string, string>) => {
-    for (const [name, text] of Object.entries(values)) writeFileSync(join(port, name), `${text}\n`);
-  };
-  set(counters);
-  return { root, set };
-}
+import { deviceWith } from './device.js';
 
 describe('counters of an RDMA device', () => {
   test('are those of EFA; totals without RDMA are filled up from their parts', () => {
