@@ -73,8 +73,10 @@ function ethernetNic(name: string, sysfs: string): Nic {
   };
 }
 
+/** Where an interface belongs to the same device, as with RoCE, what its alias says counts for both. */
 function rdmaNic(name: string, sysfs: string): Nic {
   const base = `${sysfs}/class/infiniband/${name}`;
+  const [netInterface] = list(`${base}/device/net`);
   return {
     name,
     kind: 'rdma',
@@ -84,6 +86,7 @@ function rdmaNic(name: string, sysfs: string): Nic {
     rateGbps: parseRdmaRate(read(`${base}/ports/1/rate`)),
     pci: pciOf(`${base}/device`),
     numaNode: numaNodeOf(`${base}/device`),
+    ...(netInterface && parseAlias(read(`${sysfs}/class/net/${netInterface}/ifalias`))),
   };
 }
 
