@@ -30,6 +30,8 @@ Napi::Value nicObject(Napi::Env env, const fid_nic* nic) {
   if (nic->device_attr) {
     object.Set("name", text(nic->device_attr->name));
     object.Set("driver", text(nic->device_attr->driver));
+    object.Set("deviceId", text(nic->device_attr->device_id));
+    object.Set("firmware", text(nic->device_attr->firmware));
   }
   if (nic->link_attr) {
     object.Set("bitsPerSecond", static_cast<double>(nic->link_attr->speed));

@@ -4,6 +4,8 @@ import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './t
 interface NativeNic {
   readonly name?: string;
   readonly driver?: string;
+  readonly deviceId?: string;
+  readonly firmware?: string;
   readonly bitsPerSecond?: number;
   readonly mtu?: number;
   readonly up?: boolean;
