@@ -46,6 +46,8 @@ export interface NativeQuery {
   readonly deviceMemory?: boolean;
   /** Everything there is, usable by us or not. */
   readonly anything?: boolean;
+  /** With `anything`: of what needs posted receives for immediates, only the rest. */
+  readonly unsolicited?: boolean;
 }
 
 /** A plan to execute; see native/plan/executor.h for what is timed. */
