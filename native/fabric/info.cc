@@ -30,6 +30,8 @@ Napi::Value nicObject(Napi::Env env, const fid_nic* nic) {
   if (nic->device_attr) {
     object.Set("name", text(nic->device_attr->name));
     object.Set("driver", text(nic->device_attr->driver));
+    object.Set("deviceId", text(nic->device_attr->device_id));
+    object.Set("firmware", text(nic->device_attr->firmware));
   }
   if (nic->link_attr) {
     object.Set("bitsPerSecond", static_cast<double>(nic->link_attr->speed));
@@ -92,7 +94,7 @@ fi_info* makeHints(const Napi::Object& query) {
     hints->caps = 0;
     hints->tx_attr->op_flags = 0;
     hints->ep_attr->type = FI_EP_UNSPEC;
-    hints->mode = ~0ull;
+    hints->mode = query.Get("unsolicited").ToBoolean() ? ~FI_RX_CQ_DATA : ~0ull;
     hints->domain_attr->mr_mode = ~3;
     hints->domain_attr->threading = FI_THREAD_UNSPEC;
     hints->domain_attr->av_type = FI_AV_UNSPEC;

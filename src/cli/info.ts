@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
-import type { Nic } from '../fabric/nics.js';
 import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded, plural } from '../measure/units.js';
 import { option, text, type ValuesOf } from '../settings/option.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
+import { efaJson, efaLines, gpuPostingLines, portWords, rdmaJson } from './info-rdma.js';
 import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
 import { addOptions, readOptions } from './options.js';
 import { stdoutTerminal } from './output/terminal.js';
@@ -77,7 +77,8 @@ export function fileJson(file: string, map: MachineMap) {
   };
 }
 
-function infoJson({ libfabric, providers, nics, limits, missing }: Inspection, map: MachineMap) {
+function infoJson(found: Inspection, map: MachineMap) {
+  const { libfabric, providers, nics, efa, limits, missing } = found;
   return {
     schema: 'weft.info/1',
     libfabric: libfabric ? { path: libfabric.path, version: libfabric.version } : null,
@@ -87,7 +88,9 @@ function infoJson({ libfabric, providers, nics, limits, missing }: Inspection, m
       pci: nic.pci ?? null,
       numaNode: nic.numaNode ?? null,
       rateGbps: nic.rateGbps ?? null,
+      ...(nic.device && { device: rdmaJson(nic.device) }),
     })),
+    efa: efaJson(efa),
     gpus: gpusJson(map),
     limits: {
       ...limits,
@@ -99,11 +102,8 @@ function infoJson({ libfabric, providers, nics, limits, missing }: Inspection, m
   };
 }
 
-function infoText(
-  { libfabric, providers, nics, limits, missing }: Inspection,
-  map: MachineMap,
-  noGpu: string,
-): string {
+function infoText(found: Inspection, map: MachineMap, noGpu: string): string {
+  const { libfabric, providers, nics, efa, limits, missing } = found;
   const lines: [string, string][] = [
     ['libfabric', libfabric ? `${libfabric.version}  ${libfabric.path}` : 'not found'],
     ...section(
@@ -113,6 +113,8 @@ function infoText(
         `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(domains)}`,
     ),
     ...section('NICs', nics, describeNic),
+    ...(efa ? section('EFA', efaLines(found), (line) => line) : []),
+    ...(efa ? section('GPU posting', gpuPostingLines(efa), (line) => line) : []),
     ...section('GPUs', map.topology.gpus.length > 0 ? gpuLines(map) : [noGpu], (line) => line),
     ['cores', String(limits.cores)],
     ['memory', formatBytesRounded(limits.memoryBytes)],
@@ -144,16 +146,16 @@ const shorten = (names: readonly string[]): string =>
     ? names.join(' ')
     : `${names.slice(0, 4).join(' ')} … (${names.length} in total)`;
 
-function describeNic(nic: Nic): string {
+function describeNic(nic: Inspection['nics'][number]): string {
   const rate = nic.rateGbps === undefined ? 'rate unknown' : `${nic.rateGbps} Gbps`;
   const place = [nic.pci, nic.numaNode === undefined ? undefined : `NUMA ${nic.numaNode}`];
-  const kind = nic.loopback ? 'loopback' : nic.kind;
+  const kind = nic.loopback ? 'loopback' : nic.emulated ? 'emulated' : nic.kind;
   return [
     nic.name.padEnd(14),
     (nic.up ? 'up' : 'down').padEnd(4),
     kind.padEnd(8),
     rate.padEnd(12),
-    ...[...place, ...nic.addresses].filter((part) => part !== undefined),
+    ...[...place, ...nic.addresses, ...portWords(nic)].filter((part) => part !== undefined),
   ].join('  ');
 }
 

@@ -1,8 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   defaultSpec,
   formatRate,
   type LabSpec,
+  machines,
+  parseMachine,
   parseMilliseconds,
   parsePercent,
   parseRate,
@@ -26,7 +28,15 @@ export function addSpecOptions(command: Command): Command {
     .option('--queue <time>', `switch port queue length (default: ${queueMs}ms)`, milliseconds)
     .option('--congestion <name>', `TCP congestion control (default: ${congestion})`)
     .option('--delay <time>', 'one-way delay on every NIC (needs netem)', milliseconds)
-    .option('--loss <percent>', 'random frame loss on every NIC (needs nft)', percent);
+    .option('--loss <percent>', 'random frame loss on every NIC (needs nft)', percent)
+    .addOption(
+      new Option(
+        '--efa [machine]',
+        `emulate EFA NICs of ${machines.map(({ id }) => id).join(', ')}`,
+      )
+        .preset('p5')
+        .argParser(parsed((text: string) => parseMachine(text).id)),
+    );
 }
 
 /** The flags of a lab's settings, by key. */
@@ -39,6 +49,7 @@ export const specFlags = {
   congestion: 'congestion',
   delayMs: 'delay',
   lossPercent: 'loss',
+  efa: 'efa',
 } satisfies Record<keyof LabSpec, string>;
 
 /** The lab that was described; undefined where nothing was said of it. */

@@ -12,6 +12,7 @@ import {
   type LabState,
   listLabs,
   lowerLab,
+  parseFaults,
   processesIn,
   raiseLab,
   removeLab,
@@ -20,7 +21,7 @@ import {
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
-import { addOptions, readOptions } from './options.js';
+import { addOptions, parsed, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { formatOption } from './show-options.js';
 
@@ -154,6 +155,7 @@ function addFaultCommands(lab: Command): void {
     .option('--rate <rate>', 'reduce the line rate, e.g. 25mbit', rate)
     .option('--loss <percent>', 'drop this share of frames, e.g. 1%', percent)
     .option('--down', 'take the link down')
+    .option('--device <faults>', 'KEY=VALUE[,…] for its EFA device', parsed(parseFaults))
     .addOption(new Option('--direction <way>', 'affect only this direction').choices(['out', 'in']))
     .action(async ({ name, rate: bitsPerSecond, loss: lossPercent, ...where }: FaultOptions) => {
       const fault = {
@@ -174,9 +176,10 @@ function addFaultCommands(lab: Command): void {
 type FaultOptions = Named & Fault & { readonly rate?: number; readonly loss?: number };
 
 function describe({ name, spec, faults }: LabState): string {
-  const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent } = spec;
+  const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent, efa } = spec;
   const parts = [
     `lab ${name}: ${hosts} hosts × ${nics} NICs at ${formatRate(bitsPerSecond)}`,
+    ...(efa === undefined ? [] : [`emulated EFA (${efa})`]),
     `MTU ${mtu}`,
     `queue ${queueMs} ms`,
     ...(delayMs === undefined ? [] : [`delay ${delayMs} ms`]),
@@ -187,6 +190,7 @@ function describe({ name, spec, faults }: LabState): string {
       ...(fault.bitsPerSecond === undefined ? [] : [formatRate(fault.bitsPerSecond)]),
       ...(fault.lossPercent === undefined ? [] : [`loss ${fault.lossPercent} %`]),
       ...(fault.down ? ['down'] : []),
+      ...Object.entries(fault.device ?? {}).map(([key, value]) => `${key}=${value}`),
       ...(fault.direction ? [fault.direction === 'out' ? 'outgoing only' : 'incoming only'] : []),
     ];
     return `  h${fault.host} nic${fault.nic}: ${what.join(', ')}`;

@@ -2,6 +2,7 @@ import { WeftError } from '../errors.js';
 import type { MemoryKind } from '../memory/buffer.js';
 import { type Channel, FabricChannel } from './channel.js';
 import type { DevicePath } from './device-path.js';
+import { isEmulated } from './emulated.js';
 import { calling } from './faults.js';
 import { maxRanks } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
@@ -35,6 +36,7 @@ export interface FabricChannelInfo {
   readonly receiveQueue: number;
   readonly directedReceives: boolean;
   readonly autoProgress: boolean;
+  readonly emulated: boolean;
 }
 
 /** This rank's endpoints, one per channel, and everything made with them. Closing it closes all of that. */
@@ -189,6 +191,7 @@ function describeOffer({ info, nic, lineRateGbps, directed }: Offer): FabricChan
     receiveQueue: info.receiveQueue,
     directedReceives: directed,
     autoProgress: info.autoProgress,
+    emulated: isEmulated(info.nic?.firmware),
   };
 }
 

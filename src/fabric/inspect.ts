@@ -3,12 +3,14 @@ import { availableParallelism } from 'node:os';
 import { isWeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
+import type { NativeInfo } from '../native/fabric.js';
 import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import { immediateBytes } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
 import { offeredMrMode } from './memory-mode.js';
 import { listNics, type Nic } from './nics.js';
 import { providerName } from './providers.js';
+import { type EfaFacts, efaFacts, type Offered, type RdmaFacts, rdmaFacts } from './rdma-facts.js';
 
 /** A provider as `info` lists it. */
 interface ProviderInfo {
@@ -38,7 +40,9 @@ export interface Missing {
 export interface Inspection {
   readonly libfabric: Library | undefined;
   readonly providers: readonly ProviderInfo[];
-  readonly nics: readonly Nic[];
+  readonly nics: readonly (Nic & { readonly device?: RdmaFacts })[];
+  /** Where a NIC is an EFA device. */
+  readonly efa: EfaFacts | undefined;
   readonly limits: Limits;
   readonly missing: readonly Missing[];
 }
@@ -48,26 +52,35 @@ export function inspect(): Inspection {
   const missing: Missing[] = [];
   let libfabric: Library | undefined;
   let providers: ProviderInfo[] = [];
+  let offered: Offered = { anyhow: [], unsolicited: [] };
   try {
     libfabric = loadLibrary();
-    providers = listProviders(libfabric);
+    offered = {
+      anyhow: addon().getInfo({ anything: true }),
+      unsolicited: addon().getInfo({ anything: true, unsolicited: true }),
+    };
+    providers = listProviders(libfabric, offered.anyhow);
   } catch (error) {
     if (!isWeftError(error)) throw error;
     missing.push({ what: error.message, hint: error.hint ?? '' });
   }
   const limits = readLimits();
+  const nics: Inspection['nics'] = listNics().map((nic) =>
+    nic.kind === 'rdma' ? { ...nic, device: rdmaFacts(nic.name, offered) } : nic,
+  );
   return {
     libfabric,
     providers,
-    nics: listNics(),
+    nics,
+    efa: nics.some(({ device }) => device?.driver === 'efa') ? efaFacts() : undefined,
     limits,
     missing: [...missing, ...lacks(limits)],
   };
 }
 
-function listProviders(library: Library): ProviderInfo[] {
+function listProviders(library: Library, offered: readonly NativeInfo[]): ProviderInfo[] {
   const domains = new Map<string, Set<string>>();
-  for (const info of addon().getInfo({ anything: true })) {
+  for (const info of offered) {
     const known = domains.get(info.provider) ?? new Set();
     domains.set(info.provider, known.add(info.domain));
   }

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { basename } from 'node:path';
 import { list, numaNodeOf, read, realPath, sysfsRoot } from '../topology/sysfs-files.js';
+import { isEmulated } from './emulated.js';
 
 /** A network interface or RDMA device of this machine. */
 export interface Nic {
@@ -20,6 +21,10 @@ export interface Nic {
   readonly management?: boolean;
   /** Set up, but without a carrier, as when a cable is pulled. */
   readonly noCarrier?: boolean;
+  /** Of RDMA devices. */
+  readonly firmware?: string;
+  /** There is no such hardware here. */
+  readonly emulated?: boolean;
 }
 
 /** A virtio interface is a device of its own below the one on the bus. */
@@ -73,8 +78,11 @@ function ethernetNic(name: string, sysfs: string): Nic {
   };
 }
 
+/** Where an interface belongs to the same device, as with RoCE, what its alias says counts for both. */
 function rdmaNic(name: string, sysfs: string): Nic {
   const base = `${sysfs}/class/infiniband/${name}`;
+  const [netInterface] = list(`${base}/device/net`);
+  const firmware = read(`${base}/fw_ver`);
   return {
     name,
     kind: 'rdma',
@@ -84,6 +92,9 @@ function rdmaNic(name: string, sysfs: string): Nic {
     rateGbps: parseRdmaRate(read(`${base}/ports/1/rate`)),
     pci: pciOf(`${base}/device`),
     numaNode: numaNodeOf(`${base}/device`),
+    ...(firmware && { firmware }),
+    ...(isEmulated(firmware) && { emulated: true }),
+    ...(netInterface && parseAlias(read(`${sysfs}/class/net/${netInterface}/ifalias`))),
   };
 }
 

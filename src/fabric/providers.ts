@@ -93,12 +93,14 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
   const byDomain = byNic(infos);
   const wanted = options.nics ?? [...byDomain.keys()];
   if (wanted.length === 0) throw noProvider(provider, undefined);
+  const rates = new Map(listNics().map(({ name, rateGbps }) => [name, rateGbps]));
   return wanted.map((nic) => {
     const info = byDomain.get(nic);
     if (!info) throw noProvider(provider, nic, [...byDomain.keys()]);
+    // The kernel knows rates that libfabric's table of speeds lacks, and those of shaped links.
     const bits = info.nic?.bitsPerSecond;
-    const known = listNics().find(({ name }) => name === nic)?.rateGbps;
-    return { info, directed, nic, lineRateGbps: known ?? (bits ? bits / 1e9 : undefined) };
+    const lineRateGbps = rates.get(nic) ?? (bits ? bits / 1e9 : undefined);
+    return { info, directed, nic, lineRateGbps };
   });
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { WeftError } from '../errors.js';
 import { ipIn, tcIn, tool } from './commands.js';
+import { plantHosts, requireEfa } from './efa/hosts.js';
 import {
   hostSpace,
   management,
@@ -22,6 +23,7 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, i) 
 export function build(state: LabState): void {
   const { name, spec } = state;
   requireCongestion(spec.congestion);
+  requireEfa(state);
   const spaces = spacesOf(name, spec.hosts).map((space) => `netns add ${space}`);
   tool('ip', ['-batch', '-'], `${spaces.join('\n')}\n`);
   const center = switchSpace(name);
@@ -51,6 +53,7 @@ export function build(state: LabState): void {
     );
   }
   if (spec.lossPercent !== undefined) applyLoss(state);
+  plantHosts(state);
 }
 
 function requireCongestion(name: string): void {

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { ipIn } from './commands.js';
+import { setDeviceFaults } from './efa/hosts.js';
 import { portName, switchSpace } from './names.js';
 import { applyLoss, hasLoss, shape } from './shape.js';
 import { type Fault, type LabState, replaceState } from './state.js';
@@ -9,19 +10,30 @@ const sameNic = (a: Pick<Fault, 'host' | 'nic'>, b: Pick<Fault, 'host' | 'nic'>)
 
 /** Breaks one NIC on purpose, also under a running benchmark; faults of one NIC add up. */
 export function addFault(state: LabState, fault: Fault): LabState {
-  const { bitsPerSecond, lossPercent, down } = fault;
+  const { bitsPerSecond, lossPercent, down, device } = fault;
   checkPlace(state, fault);
-  if (bitsPerSecond === undefined && lossPercent === undefined && !down) {
+  if (bitsPerSecond === undefined && lossPercent === undefined && !down && !device) {
     throw new WeftError('BAD_USAGE', 'no fault given', {
-      hint: 'Use `bitsPerSecond`, `lossPercent` or `down`.',
+      hint: 'Use `bitsPerSecond`, `lossPercent`, `down` or `device`.',
+    });
+  }
+  if (device && state.spec.efa === undefined) {
+    throw new WeftError('BAD_USAGE', `lab ${state.name} has no EFA devices`, {
+      hint: 'Build it with `efa`.',
     });
   }
   const before = state.faults.find((one) => sameNic(one, fault));
   const others = state.faults.filter((one) => !sameNic(one, fault));
-  const next = { ...state, faults: [...others, { ...before, ...fault }] };
+  const merged = {
+    ...before,
+    ...fault,
+    ...(device && { device: { ...before?.device, ...device } }),
+  };
+  const next = { ...state, faults: [...others, merged] };
   if (bitsPerSecond !== undefined) shape(state, fault, bitsPerSecond);
   if (lossPercent !== undefined) applyLoss(next);
   if (down) setPort(state.name, fault, 'down');
+  if (device) setDeviceFaults(state, fault, merged.device ?? {});
   replaceState(next);
   return next;
 }
@@ -38,6 +50,7 @@ export function heal(state: LabState, where: { host?: number; nic?: number } = {
     // Both ways: an earlier fault of the same NIC may have been the other way.
     if (fault.bitsPerSecond !== undefined) shape(state, { host, nic }, spec.bitsPerSecond);
     if (fault.down) setPort(name, fault, 'up');
+    if (fault.device) setDeviceFaults(state, fault, {});
   }
   if (hasLoss(state)) applyLoss(next);
   replaceState(next);

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { type LocalJob, spawnRanks } from '../world/index.js';
+import { withDevices } from './efa/hosts.js';
 import { hostName, hostSpace, management } from './names.js';
-import type { LabState } from './state.js';
+import type { LabSpec, LabState } from './state.js';
 
 export interface LabRun {
   readonly command: string;
@@ -11,10 +12,14 @@ export interface LabRun {
 }
 
 /** The words before a command that make it run on a host, under that host's name. It stays the same process. */
-export function enter({ name }: Pick<LabState, 'name'>, host: number): string[] {
+export function enter(
+  { name, spec }: Pick<LabState, 'name'> & { readonly spec?: Pick<LabSpec, 'efa'> },
+  host: number,
+): string[] {
   const become = 'echo "$1" >/proc/sys/kernel/hostname; shift; exec "$@"';
   const inside = ['ip', 'netns', 'exec', hostSpace(name, host), 'unshare', '--uts'];
-  return [...inside, 'sh', '-c', become, 'sh', hostName(host)];
+  const devices = spec?.efa === undefined ? [] : withDevices(name, host);
+  return [...inside, 'sh', '-c', become, 'sh', hostName(host), ...devices];
 }
 
 /** Starts a command on every host of a lab, as the ranks of one job. */

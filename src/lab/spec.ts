@@ -1,4 +1,5 @@
 import { WeftError } from '../errors.js';
+import { parseMachine } from './efa/parse.js';
 import type { LabSpec } from './state.js';
 
 /** Deep queues and jumbo frames: the lab stands for a fabric that does not drop. */
@@ -61,6 +62,12 @@ export function checkSpec(spec: LabSpec): LabSpec {
   };
   whole('hosts', spec.hosts, 1, mostHosts);
   whole('nics', spec.nics, 1, mostNics);
+  if (spec.efa !== undefined) {
+    const { instance, efas } = parseMachine(spec.efa);
+    if (spec.nics > efas.length) {
+      throw bad(`a ${instance} has only ${efas.length} EFA devices`, 'Use fewer `nics`.');
+    }
+  }
   whole('mtu', spec.mtu, 576, 65_535);
   return spec;
 }

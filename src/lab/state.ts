@@ -17,6 +17,8 @@ const specSchema = z.object({
   congestion: z.string(),
   delayMs: z.number().optional(),
   lossPercent: z.number().optional(),
+  /** The kind of machine whose EFA devices every host has. */
+  efa: z.string().optional(),
 });
 
 const faultSchema = z.object({
@@ -27,6 +29,8 @@ const faultSchema = z.object({
   down: z.boolean().optional(),
   /** Which way rate and loss are meant: what the host sends, what it receives; absent: both. */
   direction: z.enum(['out', 'in']).optional(),
+  /** How the NIC's EFA device misbehaves. */
+  device: z.record(z.string(), z.string()).optional(),
 });
 
 const stateSchema = z.object({
@@ -45,6 +49,9 @@ export type Fault = z.infer<typeof faultSchema>;
 /** Gone after a reboot, as the namespaces are. */
 const folder = '/run/weft-lab';
 const pathOf = (name: string): string => join(folder, `${name}.json`);
+
+/** Where a lab keeps files of one host. */
+export const hostFolder = (lab: string, host: string): string => join(folder, lab, host);
 
 /** Takes the name: of two who try, one wins. Before the first namespace, so that none is without a state. */
 export function createState(state: LabState): void {
@@ -66,7 +73,11 @@ export function replaceState(state: LabState): void {
   renameSync(next, pathOf(state.name));
 }
 
-export const removeState = (name: string): void => rmSync(pathOf(name), { force: true });
+/** The state goes last: while it is there, a later command removes the rest. */
+export function removeState(name: string): void {
+  rmSync(join(folder, name), { recursive: true, force: true });
+  rmSync(pathOf(name), { force: true });
+}
 
 /** Undefined where there is none, or none that can be read: then its pieces are nobody's. */
 export function readState(name: string): LabState | undefined {

@@ -4,6 +4,8 @@ import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './t
 interface NativeNic {
   readonly name?: string;
   readonly driver?: string;
+  readonly deviceId?: string;
+  readonly firmware?: string;
   readonly bitsPerSecond?: number;
   readonly mtu?: number;
   readonly up?: boolean;
@@ -44,6 +46,8 @@ export interface NativeQuery {
   readonly deviceMemory?: boolean;
   /** Everything there is, usable by us or not. */
   readonly anything?: boolean;
+  /** With `anything`: of what needs posted receives for immediates, only the rest. */
+  readonly unsolicited?: boolean;
 }
 
 /** A plan to execute; see native/plan/executor.h for what is timed. */

@@ -1,4 +1,5 @@
 import { groupBy } from '../measure/group.js';
+import { fabricName } from '../results/fabric-name.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Chart, ChartKind, ChartParts } from './chart.js';
 import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
@@ -19,9 +20,13 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
   const order = columnOrder(runs);
   return [...groups].flatMap(([benchmark, group]) => {
     const prefix = groups.size > 1 ? `${idOf(benchmark)}-` : '';
-    return chartsOfBenchmark(group, order).map(
-      ([kind, parts]): Chart => ({ ...parts, id: `${prefix}${parts.id}`, kind, benchmark }),
-    );
+    // A picture travels without its run.
+    const emulated = group.find(({ fabric }) => fabric.emulated)?.fabric;
+    const suffix = emulated === undefined ? '' : `, ${fabricName(emulated)}`;
+    return chartsOfBenchmark(group, order).map(([kind, parts]): Chart => {
+      const title = `${parts.title}${suffix}`;
+      return { ...parts, id: `${prefix}${parts.id}`, title, kind, benchmark };
+    });
   });
 }
 

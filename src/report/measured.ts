@@ -1,4 +1,5 @@
 import { plural, sizeText } from '../measure/units.js';
+import { fabricName } from '../results/fabric-name.js';
 import type { Run } from '../results/schema.js';
 
 /** What one iteration is and what its clock encloses, per benchmark. */
@@ -90,7 +91,7 @@ export function machineOf({ world, fabric, startedAt, endedAt }: Run): Fact[] {
     ['Ranks', `${world.ranks} on ${plural(world.hosts.length, 'host')}`],
     ['Hosts', world.hosts.join(', ') || 'not recorded'],
     ['Launcher', world.launcher],
-    ['Provider', fabric.provider ?? 'none'],
+    ['Provider', fabricName(fabric) ?? 'none'],
     [
       'Library',
       [fabric.library, fabric.version].filter((part) => part !== null).join(' ') || 'none',

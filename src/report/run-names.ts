@@ -1,9 +1,10 @@
 import { plural } from '../measure/units.js';
+import { fabricName } from '../results/fabric-name.js';
 import type { Run } from '../results/schema.js';
 
 /** What may tell two runs of a benchmark apart, in the order a reader would ask. */
 const facts = {
-  provider: (run) => run.fabric.provider ?? 'no fabric',
+  provider: (run) => fabricName(run.fabric) ?? 'no fabric',
   hosts: (run) => plural(run.world.hosts.length, 'host'),
   ranks: (run) => plural(run.world.ranks, 'rank'),
   channels: (run) => plural(run.fabric.channels.length, 'channel'),

@@ -139,6 +139,8 @@ export const headerSchema = z.object({
     channels: z.array(z.object({ nic: z.string().nullable(), lineRateGbps: unknownable })),
     /** Of efa: whether ranks of one host may use shared memory instead of the NICs, and who decided. */
     localShm: z.object({ allowed: z.boolean(), by: z.string() }).optional(),
+    /** True where a channel's device is emulated: then nothing here was measured on such hardware. */
+    emulated: z.boolean().optional(),
   }),
   /** The options that shaped the run, by allow-list; never the environment. */
   settings: z.record(z.string(), z.json()),

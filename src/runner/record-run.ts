@@ -186,6 +186,7 @@ function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHe
       lineRateGbps: link.lineRateGbps ?? null,
     })),
     ...(fabric.localShm && { localShm: fabric.localShm }),
+    ...(fabric.channels.some(({ emulated }) => emulated) && { emulated: true }),
   };
 }
 

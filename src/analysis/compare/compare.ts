@@ -1,3 +1,4 @@
+import { fabricName } from '../../results/fabric-name.js';
 import { rowsByKey } from '../../results/row-key.js';
 import type { Row, Run } from '../../results/schema.js';
 import { judgeApart, judgeInTurns, type Measured } from './judge.js';
@@ -170,7 +171,7 @@ function setUpDifferences(a: Run, b: Run): string[] {
   const facts: [string, (run: Run) => unknown][] = [
     ['ranks', (run) => run.world.ranks],
     ['hosts', (run) => run.world.hosts.length],
-    ['provider', (run) => run.fabric.provider],
+    ['provider', (run) => fabricName(run.fabric)],
     ['libfabric', (run) => run.fabric.version],
     ['channels', (run) => run.fabric.channels.length],
   ];

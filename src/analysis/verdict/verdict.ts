@@ -26,6 +26,8 @@ export interface Verdict {
   /** Where the expectations come from, in words. */
   readonly against: string;
   readonly runs: readonly string[];
+  /** True where any of the runs used emulated devices. */
+  readonly emulated?: boolean;
   readonly items: readonly Item[];
   /** What was left out, and why. */
   readonly notes: readonly string[];
@@ -42,6 +44,7 @@ export function verdictOf(
     grade: worstGrade(parts.items),
     against: parts.against,
     runs: parts.runs.map((run) => run.id),
+    ...(parts.runs.some(({ fabric }) => fabric.emulated) && { emulated: true }),
     items: parts.items,
     notes: parts.notes ?? [],
   };

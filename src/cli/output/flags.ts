@@ -5,7 +5,14 @@ import { specFlags } from '../lab-options.js';
 import { showOptions } from '../show-options.js';
 
 /** Of lab and serve, which have no table. */
-const commandFlags = { ...specFlags, down: 'down', name: 'name', host: 'host', port: 'port' };
+const commandFlags = {
+  ...specFlags,
+  down: 'down',
+  device: 'device',
+  name: 'name',
+  host: 'host',
+  port: 'port',
+};
 
 const flagsIn = (table: OptionTable): [string, string][] =>
   Object.entries(table).map(([key, option]) => [key, flagOf(option)]);

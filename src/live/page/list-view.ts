@@ -1,4 +1,5 @@
 import { plural } from '../../measure/units.js';
+import { fabricName } from '../../results/fabric-name.js';
 import type { Listing, RunSummary } from '../wire.js';
 import { showConnectionOf } from './connection.js';
 import { element, setAttributes, setText, show } from './dom.js';
@@ -132,7 +133,7 @@ class Line {
     const texts = [
       when,
       world ? `${plural(world.ranks, 'rank')}, ${plural(world.hosts.length, 'host')}` : none,
-      header?.fabric.provider ?? none,
+      (header && fabricName(header.fabric)) ?? none,
     ];
     texts.forEach((text, i) => {
       setText(this.#cells[2 + i]!, text);

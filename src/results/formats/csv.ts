@@ -1,4 +1,5 @@
 import { microseconds } from '../../measure/units.js';
+import { fabricName } from '../fabric-name.js';
 import type { Row, Run } from '../schema.js';
 
 type Value = string | number | boolean | null | undefined;
@@ -32,7 +33,7 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   mops: (row) => rounded(row.mops ?? null),
   loss_pct: (row) => rounded(row.lossPercent ?? null),
   ranks: (_, run) => run.world.ranks,
-  provider: (_, run) => run.fabric.provider,
+  provider: (_, run) => fabricName(run.fabric),
   iterations: (row) => row.iterations,
   batch: (row) => row.batch,
   line_gbps: (row) => rounded(row.lineGbps),

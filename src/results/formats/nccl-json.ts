@@ -1,5 +1,6 @@
 import { coefficientOfVariation } from '../../measure/statistics.js';
 import { microseconds } from '../../measure/units.js';
+import { fabricName } from '../fabric-name.js';
 import type { Row, Run } from '../schema.js';
 import {
   averageBusbw,
@@ -52,6 +53,7 @@ function configOf(run: Run, rows: readonly NcclRow[]) {
     maximum_bytes: sizes.length === 0 ? 0 : Math.max(...sizes),
     validation: rows.some(({ wrong }) => wrong !== undefined) ? 1 : 0,
     devices: run.world.hosts.map((hostname) => ({ hostname })),
+    ...(run.fabric.emulated && { fabric: fabricName(run.fabric) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { groupBy } from '../../measure/group.js';
 import { formatBytesRounded, plural, rangeText } from '../../measure/units.js';
 import { traitsOf } from '../column-name.js';
+import { fabricName } from '../fabric-name.js';
 import type { Note, NoteKind } from '../note.js';
 import type { Path } from '../path.js';
 import { isInMatrix, notesOfKinds } from '../row-kinds.js';
@@ -23,13 +24,14 @@ export function markOf(row: Row): string {
 export function describeRun(run: Run, separator = ' · '): string {
   const { fabric, world, benchmark } = run;
   const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
-  if (fabric.provider === null) return [benchmark, ranks].join(separator);
+  const name = fabricName(fabric);
+  if (name === null) return [benchmark, ranks].join(separator);
   const library = fabric.version === null ? '' : ` (libfabric ${fabric.version})`;
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
   return [
     benchmark,
-    `${fabric.provider}${library}`,
+    `${name}${library}`,
     ranks,
     `${plural(fabric.channels.length, 'channel')}${rate}`,
   ].join(separator);
@@ -41,6 +43,7 @@ const order: readonly NoteKind[] = ['bad', 'doubt', 'plain', 'detail'];
 export function notesOf(run: Run): Note[] {
   const notes = [
     ...ending(run),
+    ...notHardware(run),
     ...failures(run),
     ...elsewhere(run),
     verified(run),
@@ -67,6 +70,12 @@ export function shownNotes(run: Run, verbose = false): Note[] {
   if (verbose || notes.length <= mostNotes) return notes;
   const rest = plural(notes.length - mostNotes, 'more note');
   return [...notes.slice(0, mostNotes), { kind: 'detail', text: `(--verbose shows ${rest})` }];
+}
+
+function notHardware({ fabric }: Run): Note[] {
+  if (!fabric.emulated) return [];
+  const text = 'emulated devices: these figures say nothing about the speed of hardware';
+  return [{ kind: 'doubt', text }];
 }
 
 function failures(run: Run): Note[] {

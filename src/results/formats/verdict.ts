@@ -15,7 +15,7 @@ const gradeWidth = 10;
 export function formatVerdict(verdict: Verdict, look: Look = {}): string {
   const { color = false, width = 80, all = false } = look;
   const paint = painter(color);
-  const { grade, items, against, notes } = verdict;
+  const { grade, items, against, notes, emulated } = verdict;
   const count = (of: Grade) => items.filter((item) => item.grade === of).length;
   const counts = (['fail', 'degraded', 'pass'] as const)
     .filter((of) => count(of) > 0)
@@ -33,7 +33,7 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
     .filter((item) => all || item.grade !== 'pass')
     .sort((a, b) => order[a.grade] - order[b.grade]);
   return `${[
-    paint('bold', `verdict: ${grade.toUpperCase()}`) +
+    paint('bold', `verdict: ${grade.toUpperCase()}${emulated ? ' on emulated devices' : ''}`) +
       ` (${counts.join(', ') || 'nothing was checked'})`,
     ...wrap(`compared with ${against}`, width),
     ...notes.flatMap((note) => wrap(note, width)),
@@ -51,6 +51,13 @@ export function formatMetrics(verdict: Verdict, at: Date): string {
     '# HELP weft_check_grade Verdict of weft check: 0 pass, 1 degraded, 2 fail.',
     '# TYPE weft_check_grade gauge',
     `weft_check_grade ${levels[verdict.grade]}`,
+    ...(verdict.emulated
+      ? [
+          '# HELP weft_check_emulated Emulated devices were measured, not hardware.',
+          '# TYPE weft_check_emulated gauge',
+          'weft_check_emulated 1',
+        ]
+      : []),
     '# HELP weft_check_timestamp_seconds When the verdict was given.',
     '# TYPE weft_check_timestamp_seconds gauge',
     `weft_check_timestamp_seconds ${Math.round(at.getTime() / 1000)}`,

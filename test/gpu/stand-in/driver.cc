@@ -2,6 +2,7 @@
 // of ours above the driver can be tried where there is no GPU: errors that a real one gives only when it breaks,
 // and that every thread has made a context current before it calls. It proves nothing about speed or about CUDA.
 //   STAND_IN_VERSION=13000  STAND_IN_GPUS=1  STAND_IN_BYTES=268435456
+//   STAND_IN_PCI=53:00.0,64:00.0   where the GPUs are; default: 1a:00.0, 1b:00.0, …
 //   STAND_IN_FAIL=cuMemAlloc_v2:2,cuStreamSynchronize:700   these calls give these results
 //   STAND_IN_SLOW=weft_fill   this kernel takes twice its time
 //   STAND_IN_LOG=file   gets a line of rank, call and value for each context retained and each attribute set
@@ -96,6 +97,12 @@ CuResult cuDeviceGetName(char* name, int bytes, CuDevice) {
 }
 CuResult cuDeviceGetPCIBusId(char* id, int bytes, CuDevice device) {
   std::snprintf(id, bytes, "0000:%02X:00.0", 0x1A + device);
+  const char* list = std::getenv("STAND_IN_PCI");
+  for (int skip = device; list && skip > 0; skip--) {
+    list = std::strchr(list, ',');
+    if (list) list++;
+  }
+  if (list) std::snprintf(id, bytes, "0000:%.*s", static_cast<int>(std::strcspn(list, ",")), list);
   return 0;
 }
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
