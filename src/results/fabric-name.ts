@@ -1,7 +1,9 @@
 import type { Run } from './schema.js';
 
-/** A run's provider as people read it: `efa`, but `emulated EFA` where no EFA hardware was measured. */
-export function fabricName({ provider, emulated }: Run['fabric']): string | null {
-  if (provider === null || !emulated) return provider;
-  return `emulated ${provider.replace(/^efa/, 'EFA')}`;
+/** A run's provider as people read it: `emulated EFA` where no EFA hardware was measured, and what it really ran over. */
+export function fabricName({ provider, emulated, channels }: Run['fabric']): string | null {
+  if (provider === null) return null;
+  const name = emulated ? `emulated ${provider.replace(/^efa/, 'EFA')}` : provider;
+  const bypassed = provider !== 'shm' && channels.some(({ nic }) => nic === 'shm');
+  return bypassed ? `${name} over shared memory` : name;
 }

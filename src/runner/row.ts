@@ -2,7 +2,7 @@ import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
-import { allowedLineRateGbps, boundOfTraffic, type Link } from '../plan/bound.js';
+import { allowedLineRateGbps, boundOfTraffic, type Link, type Wiring } from '../plan/bound.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Path } from '../results/path.js';
 import { measuredRow } from '../results/rows.js';
@@ -22,6 +22,7 @@ interface RowParts {
   readonly column: Column;
   readonly bytes: number;
   readonly links: readonly Link[];
+  readonly wiring: Wiring;
   readonly hosts: readonly string[];
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
@@ -67,9 +68,8 @@ export function rowOf(parts: RowParts): Row {
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(column.strategy, links),
-    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, {
-      hosts: parts.hosts,
-    }).nanoseconds,
+    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, parts.wiring)
+      .nanoseconds,
   });
   const checked = addChecked(parts.checked);
   const burst = isBurst(column.strategy, parts.bytes, links, parts.burstBytes);

@@ -105,7 +105,7 @@ class RowRunner {
   }
 
   async measure(column: Column, bytes: number): Promise<Row | undefined> {
-    const { world, links, burstBytes } = this.#session;
+    const { world, links, wiring, burstBytes } = this.#session;
     const turns = turnsOf(this.#job, world.size, bytes, column.strategy);
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
@@ -120,7 +120,7 @@ class RowRunner {
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
     const { hosts } = world;
-    const parts = { benchmark: this.#benchmark, column, bytes, links, hosts, turns, timed };
+    const parts = { benchmark: this.#benchmark, column, bytes, links, wiring, hosts, turns, timed };
     const { memory } = engine;
     const stagedBecause =
       column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;

@@ -4,8 +4,8 @@ import { isCrowded, spinsFor } from '../engine/spinning.js';
 import type { Fabric, FabricChannelInfo, FabricOptions } from '../fabric/fabric.js';
 import { loadLibrary } from '../fabric/library.js';
 import { listNics } from '../fabric/nics.js';
-import { isSockets } from '../fabric/providers.js';
-import type { Link } from '../plan/bound.js';
+import { isRdma, isSockets } from '../fabric/providers.js';
+import type { Link, Wiring } from '../plan/bound.js';
 import type { FabricSettings } from '../settings/table.js';
 import { connectFabric } from '../world/connect-fabric.js';
 import { onOneHost } from '../world/same-host.js';
@@ -16,6 +16,7 @@ import type { FabricWish, GapPolicy } from './fabric-wish.js';
 import { agreeOnNics, type NicChoice } from './nics.js';
 import { stagedPieceBytes } from './pacing.js';
 import { PathMeter } from './path/path-meter.js';
+import type { Routes } from './path/routes.js';
 import { agreeOnProvider } from './provider.js';
 import { checkReach, type ReachOptions } from './reach.js';
 import { distinct, type UnusedNic } from './unused-nic.js';
@@ -28,6 +29,7 @@ export interface Session extends AsyncDisposable {
   /** For plans over GPU memory, or why there is none; undefined where nobody asked. */
   readonly device: DeviceEngine | { readonly unavailable: string } | undefined;
   readonly links: readonly Link[];
+  readonly wiring: Wiring;
   /** Which NICs carry what plans send. */
   readonly path: PathMeter;
   /** Of the shapers that make the line rates, if any do: the largest. */
@@ -138,6 +140,7 @@ function sessionOn(
     engine,
     device,
     links: fabric.channels.map((channel) => linkOf(channel, settings, overShm)),
+    wiring: wiringOf(found.path.routes),
     burstBytes: burstOf(fabric),
     ...found,
     // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
@@ -147,6 +150,12 @@ function sessionOn(
     },
   };
 }
+
+const wiringOf = ({ hostOf, nics, provider, localShm }: Routes): Wiring => ({
+  hosts: hostOf.map(String),
+  nics,
+  localOverNics: isRdma(provider) && !localShm,
+});
 
 /** What bypasses the NIC is not measured against it. */
 const linkOf = (

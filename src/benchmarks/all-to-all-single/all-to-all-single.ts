@@ -108,6 +108,7 @@ async function measure(
         exchange,
         hosts: world.hosts,
         links: linksOf(fabric?.session.links, settings),
+        wiring: fabric?.session.wiring ?? world,
         burstBytes: fabric?.session.burstBytes ?? 0,
         memory: id === 'nccl' ? undefined : memory,
         parts,
@@ -170,6 +171,6 @@ function recordOf(
           sendBytes: everyRank.map((rank) => exchange.sourceBytes(rank)),
           receiveBytes: everyRank.map((rank) => exchange.targetBytes(rank)),
         }),
-    boundNanoseconds: boundOfExchange(exchange, links, world.hosts) ?? null,
+    boundNanoseconds: boundOfExchange(exchange, links, fabric?.session.wiring ?? world) ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { allToAllBytes, figuresOf, isTooGood, ncclExchange } from '../../measure/figures.js';
 import { slowestPerIteration, summarize } from '../../measure/statistics.js';
-import { allowedLineRateGbps, boundOfTraffic, type Link } from '../../plan/bound.js';
+import { allowedLineRateGbps, boundOfTraffic, type Link, type Wiring } from '../../plan/bound.js';
 import { multi } from '../../plan/strategies.js';
 import type { Path } from '../../results/path.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
@@ -24,6 +24,7 @@ interface ExchangeRow {
   readonly hosts: readonly string[];
   /** Of the fabric; empty where there is none. */
   readonly links: readonly Link[];
+  readonly wiring: Wiring;
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
   /** Undefined: the GPU's, by whatever way NCCL chose. */
@@ -41,11 +42,11 @@ const bytesPerPeer = (exchange: Exchange): number =>
 export const boundOfExchange = (
   exchange: Exchange,
   links: readonly Link[],
-  hosts: readonly string[],
+  wiring: Wiring,
 ): number | undefined =>
   links.length === 0
     ? undefined
-    : boundOfTraffic(exchange.traffic(), multi, links, { hosts }).nanoseconds;
+    : boundOfTraffic(exchange.traffic(), multi, links, wiring).nanoseconds;
 
 /** One row of the result, made on rank 0. A sample is the slowest rank's time of that exchange. */
 export function rowOfExchange(row: ExchangeRow): Row {
@@ -61,7 +62,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     bytes: { ...allToAllBytes(bytes, exchange.world), line: exchange.busiestBytes(false) },
     meanNanoseconds,
     allowedGbps: links.length === 0 ? undefined : allowedLineRateGbps(multi, links),
-    boundNanoseconds: boundOfExchange(exchange, links, hosts),
+    boundNanoseconds: boundOfExchange(exchange, links, row.wiring),
   });
   const verified = parts.flatMap((part) => part.verified);
   const checked = addChecked(verified);

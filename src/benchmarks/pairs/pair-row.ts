@@ -14,11 +14,11 @@ import type { PairSamples } from './pair-meter.js';
 
 /** The row of one directed pair. `alone` is a rail measured besides a matrix that is over all rails. */
 export function pairRow(pair: PairSamples, session: Session, alone = false): Row {
-  const { links, burstBytes, world, fabric, engine } = session;
+  const { links, wiring, burstBytes, fabric, engine } = session;
   const { metric, from, to, rail, bytes, batch, samples, checked } = pair;
   const latency = metric === 'latency';
   const used = rail === undefined ? links : [links[rail]!];
-  const inside = world.hosts[from] === world.hosts[to];
+  const inside = !wiring.localOverNics && wiring.hosts[from] === wiring.hosts[to];
   const figures = figuresOf({
     bytes: latency ? pingPongBytes(bytes) : oneToEachBytes(bytes),
     meanNanoseconds: summarize(samples, batch).mean,

@@ -29,7 +29,7 @@ interface ProxyRowParts {
   readonly path: Path | undefined;
 }
 
-export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
+export function proxyRow(parts: ProxyRowParts, { links, wiring }: Session): Row {
   const { strategy, mode, bytes, timed, baseline, breakdown } = parts;
   const { batch } = timed.count;
   const samples = timed.rounds.flat();
@@ -38,8 +38,7 @@ export function proxyRow(parts: ProxyRowParts, { links, world }: Session): Row {
     bytes: oneToEachBytes(bytes, parts.requests),
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(strategy, links),
-    boundNanoseconds: boundOfTraffic(parts.traffic, strategy, links, { hosts: world.hosts })
-      .nanoseconds,
+    boundNanoseconds: boundOfTraffic(parts.traffic, strategy, links, wiring).nanoseconds,
   });
   const checked = addChecked(parts.checked);
   const failure =
