@@ -28,8 +28,6 @@ export interface Identity {
   readonly listenFd?: number | undefined;
   /** The same on all ranks of a job and different between jobs, as far as the launcher allows. */
   readonly jobId: string;
-  /** The launcher itself listens on MASTER_PORT, so rank 0 cannot. */
-  readonly portHeldByAgent: boolean;
 }
 
 export interface IdentifyOptions {
@@ -51,7 +49,6 @@ const single = (): Identity => ({
   oneHost: true,
   ports: [0],
   jobId: 'single',
-  portHeldByAgent: false,
 });
 
 /** Who am I? Pure: the same environment always gives the same answer. */

@@ -61,9 +61,6 @@ export interface World extends AsyncDisposable {
   gather<T>(name: string, value: T, options?: WorldOptions): Promise<T[] | undefined>;
   /** Rank 0's value, on every rank. */
   broadcast<T>(name: string, value: T, options?: WorldOptions): Promise<T>;
-  put(key: string, value: unknown, options?: WorldOptions): Promise<void>;
-  /** Waits until some rank has put it. */
-  get<T>(key: string, options?: WorldOptions): Promise<T>;
   /** Says what this rank is doing, for the message that names it when others miss it. */
   note(text: string): void;
   /** Tells every rank why this one gives up; all their signals abort. */
@@ -98,7 +95,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
       member: describeSelf(identity),
       signal: options.signal,
     });
-    return new JoinedWorld(identity, authenticated, client, server, shared.timeoutMs);
+    return joinedWorld(identity, authenticated, client, server, shared.timeoutMs);
   } catch (error) {
     await server?.close(0);
     reportFailure(error);
@@ -116,101 +113,55 @@ function checkedTimeout(ms: number): number {
 const reachable = (address: string): string =>
   address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
 
-class JoinedWorld implements World {
-  readonly rank: number;
-  readonly size: number;
-  readonly localRank: number;
-  readonly localSize: number;
-  readonly launcher: Launcher;
-  readonly members: readonly Member[];
-  readonly hosts: readonly string[];
-  readonly authenticated: boolean;
-  readonly signal: AbortSignal;
-  readonly #client: RendezvousClient;
-  readonly #server: RendezvousServer | undefined;
-  readonly #timeoutMs: number;
-  #closing: Promise<void> | undefined;
-
-  constructor(
-    identity: Identity,
-    authenticated: boolean,
-    client: RendezvousClient,
-    server: RendezvousServer | undefined,
-    timeoutMs: number,
-  ) {
-    this.rank = identity.rank;
-    this.size = identity.size;
-    this.localRank = identity.localRank;
-    this.localSize = identity.localSize;
-    this.launcher = identity.launcher;
-    this.authenticated = authenticated;
-    this.members = client.members;
-    this.hosts = client.members.map((member) => member.host);
-    this.signal = client.signal;
-    this.#client = client;
-    this.#server = server;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  async allgather<T>(name: string, value: T, options?: WorldOptions): Promise<T[]> {
-    return this.#inOrder(await this.#client.collect('allgather', name, value, this.#call(options)));
-  }
-
-  async barrier(name: string, options?: WorldOptions): Promise<void> {
-    await this.#client.collect('barrier', name, null, this.#call(options));
-  }
-
-  async gather<T>(name: string, value: T, options?: WorldOptions): Promise<T[] | undefined> {
-    const values = await this.#client.collect('gather', name, value, this.#call(options));
-    return this.rank === 0 ? this.#inOrder(values) : undefined;
-  }
-
-  async broadcast<T>(name: string, value: T, options?: WorldOptions): Promise<T> {
-    const mine = this.rank === 0 ? value : null;
-    const values = await this.#client.collect('broadcast', name, mine, this.#call(options));
-    return values.get(0) as T;
-  }
-
-  put(key: string, value: unknown, options?: WorldOptions): Promise<void> {
-    return this.#client.put(key, value, this.#call(options));
-  }
-
-  async get<T>(key: string, options?: WorldOptions): Promise<T> {
-    return (await this.#client.get(key, this.#call(options))) as T;
-  }
-
-  note(text: string): void {
-    this.#client.note(text);
-  }
-
-  async fail(error: unknown): Promise<void> {
-    // The world's own abort comes back as this error: the first failing rank has been named already.
-    if (this.signal.aborted) return;
-    reportFailure(error);
-    const message = messageOf(error);
-    const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
-    const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
-    await this.#client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= (async () => {
-      await this.#client.close();
-      await this.#server?.close(this.#timeoutMs);
-    })();
-    return this.#closing;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  #call(options: WorldOptions = {}) {
-    const timeoutMs = checkedTimeout(options.timeoutMs ?? this.#timeoutMs);
-    return { timeoutMs, signal: options.signal };
-  }
-
-  #inOrder<T>(values: Map<number, unknown>): T[] {
-    return Array.from({ length: this.size }, (_, rank) => values.get(rank) as T);
-  }
+function joinedWorld(
+  identity: Identity,
+  authenticated: boolean,
+  client: RendezvousClient,
+  server: RendezvousServer | undefined,
+  defaultTimeoutMs: number,
+): World {
+  const { rank, size, localRank, localSize, launcher } = identity;
+  const { members, signal } = client;
+  const limits = (options: WorldOptions = {}) => ({
+    timeoutMs: checkedTimeout(options.timeoutMs ?? defaultTimeoutMs),
+    signal: options.signal,
+  });
+  const inOrder = <T>(values: Map<number, unknown>): T[] =>
+    Array.from({ length: size }, (_, source) => values.get(source) as T);
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= client.close().then(() => server?.close(defaultTimeoutMs));
+    return closing;
+  };
+  return {
+    ...{ rank, size, localRank, localSize, launcher, authenticated, members, signal },
+    hosts: members.map((member) => member.host),
+    async allgather(name, value, options) {
+      return inOrder(await client.collect('allgather', name, value, limits(options)));
+    },
+    async barrier(name, options) {
+      await client.collect('barrier', name, null, limits(options));
+    },
+    async gather(name, value, options) {
+      const values = await client.collect('gather', name, value, limits(options));
+      return rank === 0 ? inOrder(values) : undefined;
+    },
+    async broadcast<T>(name: string, value: T, options?: WorldOptions) {
+      const mine = rank === 0 ? value : null;
+      const values = await client.collect('broadcast', name, mine, limits(options));
+      return values.get(0) as T;
+    },
+    note: (text) => client.note(text),
+    async fail(error) {
+      // The world's own abort comes back as this error: the first failing rank has been named already.
+      if (signal.aborted) return;
+      reportFailure(error);
+      const message = messageOf(error);
+      const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
+      const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
+      await client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

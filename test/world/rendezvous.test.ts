@@ -44,7 +44,7 @@ describe('exchange', () => {
   test('a value too large to exchange is refused, and the world lives on', async () => {
     await using ranks = await openRanks(2);
     const [a, b] = ranks.worlds;
-    await expect(a!.put('big', new Uint8Array(60 << 20))).rejects.toThrowError(RangeError);
+    await expect(a!.broadcast('big', new Uint8Array(60 << 20))).rejects.toThrowError(RangeError);
     await Promise.all([a!.barrier('x'), b!.barrier('x')]);
   });
 
@@ -53,18 +53,8 @@ describe('exchange', () => {
     const [world] = ranks.worlds;
     await expect(world!.barrier('x'.repeat(300))).rejects.toThrowError(TypeError);
     await expect(world!.barrier('x', { timeoutMs: Number.NaN })).rejects.toThrowError(TypeError);
-    await expect(world!.put('f', () => 1)).rejects.toThrowError(TypeError);
+    await expect(world!.broadcast('f', () => 1)).rejects.toThrowError(TypeError);
     await world!.barrier('x', { timeoutMs: Number.POSITIVE_INFINITY });
-  });
-
-  test('get waits for put, and a second put replaces the first', async () => {
-    await using ranks = await openRanks(2);
-    const [a, b] = ranks.worlds;
-    const waiting = b!.get('key');
-    await a!.put('key', { n: 1n });
-    expect(await waiting).toEqual({ n: 1n });
-    await a!.put('key', 2);
-    expect(await b!.get('key')).toBe(2);
   });
 
   test('members tell host, boot, network namespace and pid', async () => {
@@ -105,13 +95,6 @@ describe('deadlines', () => {
     expect(a!.signal.aborted).toBe(false);
   });
 
-  test('a get names the ranks that have not put', async () => {
-    await using ranks = await openRanks(2);
-    await expect(ranks.worlds[0]!.get('k', { timeoutMs: 100 })).rejects.toThrowError(
-      /get "k" timed out.*no rank has put it; rank 1 on host/,
-    );
-  });
-
   test('ranks that never join are named', async () => {
     const place = { port: await freePort(), size: 4 };
     const joining = [0, 2].map((rank) => joinRank(rank, place, { timeoutMs: 400 }));
@@ -139,7 +122,7 @@ describe('deadlines', () => {
     const waiting = ranks.worlds[0]!.barrier('x', { signal: AbortSignal.abort(reason) });
     await expect(waiting).rejects.toBe(reason);
     const controller = new AbortController();
-    const later = ranks.worlds[0]!.get('never', { signal: controller.signal });
+    const later = ranks.worlds[0]!.barrier('never', { signal: controller.signal });
     controller.abort(reason);
     await expect(later).rejects.toBe(reason);
   });
@@ -198,11 +181,12 @@ describe('the end', () => {
   });
 
   test('after closing, operations reject', async () => {
-    const ranks = await openRanks(1);
-    const [world] = ranks.worlds;
-    const open = world!.get('k').catch((error) => error);
+    const ranks = await openRanks(2);
+    const [root, world] = ranks.worlds;
+    const open = world!.barrier('k').catch((error) => error);
     await world!.close();
     expect(await open).toMatchObject({ code: 'CLOSED' });
+    await root!.close();
     await expect(world!.barrier('x')).rejects.toMatchObject({ code: 'CLOSED' });
   });
 });

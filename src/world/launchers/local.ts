@@ -26,7 +26,6 @@ export const local: Reader = (env) => {
       ports: [Number(split[2])],
       listenFd: at.rank === 0 ? optional(env, 'WEFT_LISTEN_FD', 3) : undefined,
       jobId: `local:${env.WEFT_JOB}`,
-      portHeldByAgent: false,
     }),
   };
 };

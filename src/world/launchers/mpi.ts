@@ -28,14 +28,8 @@ export const openmpi: Reader = (env) => {
       if (where === undefined) throw conflict('OMPI_COMM_WORLD_LOCAL_RANK is missing', env);
       const job = env.PMIX_NAMESPACE ?? env.OMPI_MCA_ess_base_jobid ?? env.OMPI_MCA_orte_ess_jobid;
       if (job === undefined) throw conflict('PMIX_NAMESPACE is missing', env);
-      return mpiIdentity(
-        env,
-        'openmpi',
-        at,
-        where,
-        job,
-        'mpirun -x MASTER_ADDR=… -x MASTER_PORT=…',
-      );
+      const how = 'mpirun -x MASTER_ADDR=… -x MASTER_PORT=…';
+      return mpiIdentity(env, 'openmpi', at, where, job, how);
     },
   };
 };
@@ -94,6 +88,5 @@ function mpiIdentity(
     masterHost: given?.host,
     ports: given === undefined ? [port, ...successors(port)] : [given.port],
     jobId,
-    portHeldByAgent: false,
   };
 }

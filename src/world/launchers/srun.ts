@@ -47,6 +47,5 @@ function srunIdentity(env: Environment, at: { rank: number; size: number }): Ide
     masterHost: env.MASTER_ADDR ?? nodes[0],
     ports: given === undefined ? [port, ...successors(port)] : [port],
     jobId,
-    portHeldByAgent: false,
   };
 }

@@ -43,6 +43,7 @@ function torchrunIdentity(
   const meeting = master(env);
   if (meeting === undefined)
     throw conflict('RANK is set, but MASTER_ADDR and MASTER_PORT are not', env);
+  // The agent itself may listen on MASTER_PORT; then rank 0 cannot.
   const heldByAgent = env.TORCHELASTIC_USE_AGENT_STORE?.toLowerCase() === 'true';
   const oneHost = (where?.size ?? 1) === at.size;
   const run = agent ? `${env.TORCHELASTIC_RUN_ID}:${env.TORCHELASTIC_RESTART_COUNT ?? 0}` : 'env';
@@ -56,6 +57,5 @@ function torchrunIdentity(
     masterHost: meeting.host,
     ports: [...(heldByAgent ? [] : [meeting.port]), ...(agent ? successors(meeting.port) : [])],
     jobId: `torchrun:${run}:${meeting.port}`,
-    portHeldByAgent: heldByAgent,
   };
 }

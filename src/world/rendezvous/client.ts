@@ -1,5 +1,4 @@
 import { WeftError } from '../../errors.js';
-import type { Secret } from './auth.js';
 import { type CallOptions, Calls } from './calls.js';
 import type { Connection } from './connection.js';
 import { encodeFrames, requestLimits } from './frames.js';
@@ -12,20 +11,15 @@ import {
   type Reply,
   replySchema,
 } from './messages.js';
-import { reach } from './reach.js';
+import { type ReachOptions, reach } from './reach.js';
 import { seconds } from './roster.js';
 import { packValue, unpackValue } from './values.js';
 
-interface ClientOptions {
-  readonly hosts: readonly string[];
-  readonly ports: readonly number[];
-  readonly secret: Secret;
+interface ClientOptions extends ReachOptions {
   readonly member: Member;
   readonly size: number;
-  readonly timeoutMs: number;
   readonly heartbeatMs: number;
   readonly silenceMs: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
@@ -33,10 +27,6 @@ const serverGraceMs = 3000;
 
 const toError = ({ code, message, hint }: Failure): WeftError =>
   new WeftError(code, message, hint === undefined ? {} : { hint });
-
-const checkName = (name: string): void => {
-  if (name.length > 256) throw new TypeError(`a name of ${name.length} characters is too long`);
-};
 
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {
@@ -49,7 +39,7 @@ export class RendezvousClient {
   readonly #welcome: Promise<readonly Member[]>;
   #greet: { resolve(members: readonly Member[]): void; reject(error: Error): void } | undefined;
   #members: readonly Member[] = [];
-  #counter = 0;
+  #failures = 0;
   #closed: WeftError | undefined;
 
   /** Resolves when every rank of the job has joined. */
@@ -105,7 +95,7 @@ export class RendezvousClient {
     value: unknown,
     options: CallOptions,
   ): Promise<Map<number, unknown>> {
-    checkName(name);
+    if (name.length > 256) throw new TypeError(`a name of ${name.length} characters is too long`);
     const packed = packValue(value);
     const turn = this.#turns.get(`${kind} ${name}`) ?? 0;
     const request = { t: 'collect', kind, name, turn, timeoutMs: options.timeoutMs, value: packed };
@@ -114,30 +104,13 @@ export class RendezvousClient {
     return answer;
   }
 
-  async put(key: string, value: unknown, options: CallOptions): Promise<void> {
-    checkName(key);
-    const op = `put ${this.#counter++}`;
-    await this.#call(op, { t: 'put', op, key, value: packValue(value) }, options);
-  }
-
-  async get(key: string, options: CallOptions): Promise<unknown> {
-    checkName(key);
-    const op = `get ${this.#counter++}`;
-    const values = await this.#call(
-      op,
-      { t: 'get', op, key, timeoutMs: options.timeoutMs },
-      options,
-    );
-    return values.get(0);
-  }
-
   note(text: string): void {
     if (this.#closed === undefined) this.#connection.send({ t: 'note', text: text.slice(0, 256) });
   }
 
   /** Resolves when rank 0 has told all ranks, or cannot any more. */
   async fail(failure: Failure): Promise<void> {
-    const op = `fail ${this.#counter++}`;
+    const op = `fail ${this.#failures++}`;
     try {
       await this.#call(op, { t: 'fail', op, failure }, { timeoutMs: 1000 });
     } catch {

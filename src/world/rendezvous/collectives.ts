@@ -2,7 +2,7 @@ import { encodeFrames } from './frames.js';
 import { type CollectiveKind, collectiveOp, type Failure, type Request } from './messages.js';
 import { type Roster, seconds } from './roster.js';
 
-export type Send = (rank: number, frames: Buffer) => void;
+type Send = (rank: number, frames: Buffer) => void;
 type Contribution = Extract<Request, { t: 'collect' }>;
 
 interface Collective {

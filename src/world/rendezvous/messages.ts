@@ -42,8 +42,6 @@ export const requestSchema = z.discriminatedUnion('t', [
     timeoutMs,
     value: z.unknown(),
   }),
-  z.object({ t: z.literal('put'), op, key: name, value: z.unknown() }),
-  z.object({ t: z.literal('get'), op, key: name, timeoutMs }),
   z.object({ t: z.literal('note'), text: name }),
   z.object({ t: z.literal('fail'), op, failure: failureSchema }),
   z.object({ t: z.literal('beat') }),

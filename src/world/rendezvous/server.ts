@@ -9,7 +9,6 @@ import { listenAt } from './listen.js';
 import type { Meeting } from './meeting.js';
 import { type Failure, type Request, requestSchema } from './messages.js';
 import { Roster, type Seat, seconds } from './roster.js';
-import { Store } from './store.js';
 
 interface ServerOptions {
   readonly size: number;
@@ -28,15 +27,14 @@ const mostStrangers = 1024;
 const handshakeMs = 10_000;
 
 /**
- * The rendezvous, run by rank 0. It admits ranks, then serves collectives and the store until all have
- * said goodbye. The first failure is told to everyone and ends the job; strangers never do.
+ * The rendezvous, run by rank 0. It admits ranks, then serves collectives until all have said
+ * goodbye. The first failure is told to everyone and ends the job; strangers never do.
  */
 export class RendezvousServer {
   readonly #server: Server;
   readonly #options: ServerOptions;
   readonly #roster: Roster;
   readonly #collectives: Collectives;
-  readonly #store: Store;
   readonly #strangers = new Set<Connection>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
@@ -55,7 +53,6 @@ export class RendezvousServer {
     const send = (rank: number, frames: Buffer) =>
       this.#roster.at(rank)?.connection.sendEncoded(frames);
     this.#collectives = new Collectives(this.#roster, send);
-    this.#store = new Store(this.#roster, send);
     this.#joinTimer = setTimeout(() => this.#failJoin(), options.timeoutMs);
     this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
     server.on('connection', (socket) => void this.#meet(socket));
@@ -79,7 +76,6 @@ export class RendezvousServer {
     clearTimeout(this.#joinTimer);
     this.#clock.stop();
     this.#collectives.close();
-    this.#store.close();
     this.#server.close();
     for (const stranger of this.#strangers) stranger.destroy();
     const bye = encodeFrames({ t: 'bye' });
@@ -157,12 +153,6 @@ export class RendezvousServer {
       case 'collect':
         this.#collectives.contribute(rank, request);
         break;
-      case 'put':
-        this.#store.put(rank, request);
-        break;
-      case 'get':
-        this.#store.get(rank, request);
-        break;
       case 'note':
         this.#roster.did(rank, request.text);
         break;
@@ -209,7 +199,6 @@ export class RendezvousServer {
     this.#failure = failure;
     clearTimeout(this.#joinTimer);
     this.#collectives.close();
-    this.#store.close();
     this.#broadcast({ t: 'abort', failure });
   }
 

@@ -7,8 +7,8 @@ await inWorld(async (world) => {
   await world.barrier('middle');
   const bytes = await world.allgather('bytes', new Uint8Array([world.rank, 255]));
   const large = await world.allgather('large', new Float64Array(100_000).fill(world.rank + 0.5));
-  await world.put(`key ${world.rank}`, BigInt(world.rank));
-  const next = await world.get(`key ${(world.rank + 1) % world.size}`);
+  const ranks = await world.allgather('next', BigInt(world.rank));
+  const next = ranks[(world.rank + 1) % world.size];
   const gathered = await world.gather('gathered', world.rank * 10);
   const said = await world.broadcast('said', world.rank === 0 ? 'hello' : undefined);
   const sum = squares.reduce((total, { square }) => total + square, 0);
