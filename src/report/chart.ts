@@ -13,30 +13,25 @@ export interface Chart {
   readonly option: ChartOption;
 }
 
-const chartKinds = [
-  'bandwidth',
-  'latency',
-  'busbw',
-  'line',
-  'of-bound',
-  'configurations',
-  'nodes',
-  'buffers',
-  'buffers-time',
-  'proxy',
-  'stages',
-  'grid',
-  'mops',
-  'pairs',
-  'pair-times',
-  'rails',
-  'peers',
-  'ranks',
-  'spread',
-  'distribution',
+/** Every kind of chart by its topic, in the order a reader asks for them. */
+export const topics = [
+  { id: 'speed', title: 'Bandwidth and latency', kinds: ['bandwidth', 'latency', 'mops'] },
+  {
+    id: 'line',
+    title: 'Share of the line rate and of the best possible',
+    kinds: ['busbw', 'line', 'of-bound'],
+  },
+  {
+    id: 'configurations',
+    title: 'Configurations and scale',
+    kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'stages', 'grid'],
+  },
+  { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
+  { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
+  { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
 ] as const;
 /** What a chart shows. */
-export type ChartKind = (typeof chartKinds)[number];
+export type ChartKind = (typeof topics)[number]['kinds'][number];
 
 /** An option of ECharts as plain JSON, with words in place of colours and functions. */
 export type ChartOption = Readonly<Record<string, unknown>>;

@@ -69,12 +69,10 @@ function chartsOfKinds(
   many: (kind: ChartKind, list: readonly ChartParts[]) => Drawn[],
 ): Drawn[] {
   const all = runs.flatMap((run) => reportKindOf(run).charts?.(run) ?? []);
-  return [...groupBy(all, ([kind]) => kind)].flatMap(([kind, lists]) =>
-    many(
-      kind,
-      lists.flatMap(([, list]) => list),
-    ),
-  );
+  return [...groupBy(all, ([kind]) => kind)].flatMap(([kind, lists]) => {
+    const parts = lists.flatMap(([, list]) => list);
+    return many(kind, parts);
+  });
 }
 
 const ofFastest = (parts: ChartParts): ChartParts => ({
@@ -112,7 +110,6 @@ function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
   return chartBySize(lines, {
     title: perPeer ? 'Bandwidth per peer by size' : 'Bandwidth by size',
     caption: bandCaption,
-    sizeName: 'size per peer',
     measure: bandwidth,
     levels: near.map((rate) => ({
       value: rate,
@@ -140,7 +137,6 @@ function timeBySize(lines: readonly Line[]): ChartParts | undefined {
   return chartBySize(lines, {
     title: roundTrip ? 'Round-trip time by size' : 'Latency by size',
     caption: bandCaption,
-    sizeName: 'size per peer',
     measure: roundTrip
       ? { ...latency, axis: { ...latency.axis, name: 'round-trip time' } }
       : latency,
@@ -154,7 +150,6 @@ function busBandwidth(lines: readonly Line[]): ChartParts | undefined {
     caption: ofPath
       ? 'Bandwidth as a share of the peak of the path between the two memories.'
       : 'Bandwidth as a share of the line rate of the channels that a configuration may use.',
-    sizeName: 'size per peer',
     measure: percent(ofPath ? 'of the peak' : 'BusBW', (row) => row.busbwPercent),
   });
 }
@@ -168,7 +163,6 @@ function lineShare(lines: readonly Line[]): ChartParts | undefined {
     caption: rated
       ? 'What one rank sends to all its peers, as a share of the line rate of its channels.'
       : 'What one rank sends to all its peers together. The line rate is unknown.',
-    sizeName: 'size per peer',
     measure: rated
       ? percent('of the line rate', (row) => row.linePercent)
       : { axis: { name: 'sent by one rank', text: 'gbps' }, value: (row) => row.lineGbps },
@@ -180,7 +174,6 @@ const boundShare = (lines: readonly Line[]): ChartParts | undefined =>
     title: 'Share of the best possible by size',
     caption:
       'The best possible time (bound) of this plan, from its bytes and the line rates, over the measured time. Rows marked burst may exceed 100 %.',
-    sizeName: 'size per peer',
     measure: percent('of the bound', (row) => row.ofBoundPercent),
     levels: [{ value: 100, text: 'bound' }],
   });

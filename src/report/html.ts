@@ -4,7 +4,7 @@ import { describeRun } from '../results/formats/notes.js';
 import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 import { type Answer, answerOf } from './answer.js';
-import type { Chart, ChartKind } from './chart.js';
+import { type Chart, topics } from './chart.js';
 import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
@@ -18,24 +18,6 @@ interface Section {
   readonly title: string;
   readonly body: string;
 }
-
-/** Topics in the order a reader asks for them. */
-const topics: readonly { id: string; title: string; kinds: readonly ChartKind[] }[] = [
-  { id: 'speed', title: 'Bandwidth and latency', kinds: ['bandwidth', 'latency', 'mops'] },
-  {
-    id: 'line',
-    title: 'Share of the line rate and of the best possible',
-    kinds: ['busbw', 'line', 'of-bound'],
-  },
-  {
-    id: 'configurations',
-    title: 'Configurations and scale',
-    kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'stages', 'grid'],
-  },
-  { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
-  { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
-  { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
-];
 
 /** More rows than this are folded away until asked for, or printed. */
 const unfoldedRows = 60;
@@ -113,7 +95,7 @@ function answerSection(answer: Answer, runs: readonly Run[], sections: readonly 
 function chartSections(charts: readonly Chart[]): Section[] {
   const several = new Set(charts.map((chart) => chart.benchmark)).size > 1;
   return topics.flatMap(({ id, title, kinds }) => {
-    const chosen = charts.filter((chart) => kinds.includes(chart.kind));
+    const chosen = charts.filter((chart) => kinds.some((kind) => kind === chart.kind));
     if (chosen.length === 0) return [];
     const figures = chosen.map((chart) => figureHtml(chart, several));
     return [{ id, title, body: `<div class="charts">${figures.join('\n')}</div>` }];

@@ -8,21 +8,11 @@ import { formatBytesRounded, formatNanoseconds, significant } from '../measure/u
 /** Which of the two sets of colours. */
 export type ThemeName = 'light' | 'dark';
 
-interface Theme {
-  readonly paper: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly line: string;
-  readonly grid: string;
-  readonly warn: string;
-  /** Told apart by every common kind of colour blindness, in this order. */
-  readonly series: readonly string[];
-  /** Low to high, ordered by lightness as well. */
-  readonly heat: readonly string[];
-}
-
-/** After Okabe and Ito, and Tol; darkened or lightened until each has 3:1 against its paper. */
-export const themes: Record<ThemeName, Theme> = {
+/**
+ * After Okabe and Ito, and Tol; darkened or lightened until each has 3:1 against its paper. Every common kind of colour
+ * blindness tells `series` apart, in this order; `heat` goes from low to high, ordered by lightness as well.
+ */
+export const themes = {
   light: {
     paper: '#ffffff',
     text: '#1c2430',
@@ -61,7 +51,8 @@ export const themes: Record<ThemeName, Theme> = {
     ],
     heat: ['#2b1b52', '#5b2a78', '#94406f', '#c9605f', '#ea9154', '#f8c37a', '#fff0c4'],
   },
-};
+} satisfies Record<ThemeName, object>;
+type Theme = (typeof themes)[ThemeName];
 
 type Text = (value: number) => string;
 
@@ -120,8 +111,8 @@ const valueText =
 
 function colourOf(name: string, theme: Theme): string {
   const [, list, index] = /^(series|heat)(\d+)$/.exec(name) ?? [];
-  if (list === 'series') return theme.series[Number(index) % theme.series.length]!;
-  if (list === 'heat') return theme.heat[Number(index) % theme.heat.length]!;
+  const colours = list === 'series' || list === 'heat' ? theme[list] : undefined;
+  if (colours !== undefined) return colours[Number(index) % colours.length]!;
   return String(theme[name as keyof Theme] ?? theme.text);
 }
 
@@ -130,7 +121,7 @@ export const legendHeightPx = 34;
 const legendRowPx = 26;
 const mostLegendRows = 5;
 
-interface LegendParts {
+export interface LegendParts {
   readonly legend?: { readonly data: readonly string[] };
   readonly grid: { readonly top: number };
   readonly title: { readonly top: number };
@@ -158,17 +149,7 @@ export function unfoldLegend(
   }
   if (rows > mostLegendRows) return { option: { ...option }, extraPx: 0 };
   const extraPx = (rows - 1) * legendRowPx;
-  const lower = <Part extends { top: number }>(part: Part) => ({
-    ...part,
-    top: part.top + extraPx,
-  });
-  return {
-    option: {
-      ...option,
-      legend: { ...legend, type: 'plain' },
-      grid: lower(grid),
-      title: lower(title),
-    },
-    extraPx,
-  };
+  const lower = (part: { top: number }) => ({ ...part, top: part.top + extraPx });
+  const unfolded = { legend: { ...legend, type: 'plain' }, grid: lower(grid), title: lower(title) };
+  return { option: { ...option, ...unfolded }, extraPx };
 }

@@ -1,8 +1,7 @@
 import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js';
 import { isNoisy, summarize } from '../measure/statistics.js';
-import type { Path } from './path.js';
 import type { RowKindName } from './row-kinds.js';
-import type { Breakdown, Labels, Outcome, PerPeer, PerRank, Row } from './schema.js';
+import type { Labels, Outcome, Row } from './schema.js';
 
 interface RowSubject {
   readonly kind?: RowKindName;
@@ -17,7 +16,13 @@ interface SkippedRow extends RowSubject {
   readonly reason: string;
 }
 
-export interface MeasuredRow extends RowSubject {
+/** What a measured row may say besides, in the words of a row. */
+type Extras = Pick<
+  Row,
+  'mops' | 'lossPercent' | 'breakdown' | 'peakGbps' | 'resent' | 'path' | 'perPeer' | 'perRank'
+>;
+
+export interface MeasuredRow extends RowSubject, Extras {
   readonly bytes: number;
   /** Integer nanoseconds, each the duration of `batch` iterations. */
   readonly samples: readonly number[];
@@ -28,22 +33,12 @@ export interface MeasuredRow extends RowSubject {
   readonly checked: Row['checked'];
   /** Default: from the samples. A caller whose pairs take turns judges each pair by itself. */
   readonly noisy?: boolean;
-  readonly failure?: string;
-  readonly mops?: number;
-  readonly lossPercent?: number;
-  readonly breakdown?: Breakdown;
-  readonly peakGbps?: number;
+  readonly failure?: string | undefined;
   readonly nccl?: Pick<NcclFigures, 'algbw' | 'busbw'>;
-  readonly resent?: number;
-  readonly path?: Path | undefined;
-  readonly perPeer?: PerPeer[];
-  readonly perRank?: PerRank[];
 }
 
 /** Sizes are counted in 4-byte elements, as the reference tables do. */
-export const elementBytes = 4;
-
-export const countOf = (bytes: number): number => Math.floor(bytes / elementBytes);
+export const countOf = (bytes: number): number => Math.floor(bytes / 4);
 
 /** A row without a measurement: skipped, or with another outcome failed or aborted before one. */
 export function skippedRow({ bytes, outcome = 'skipped', reason, ...subject }: SkippedRow): Row {
@@ -67,36 +62,28 @@ export function skippedRow({ bytes, outcome = 'skipped', reason, ...subject }: S
 
 /** A wrong byte fails the row, whatever else is said about it. */
 export function measuredRow(row: MeasuredRow): Row {
-  const { samples, batch = 1, checked, failure } = row;
+  const { kind = 'transfer', labels = {}, figures = noFigures, roundTrip, nccl, ...rest } = row;
+  const { column, bytes, samples, batch = 1, noisy = isNoisy(samples), failure, ...said } = rest;
   const nanoseconds = summarize(samples, batch);
-  const wrong =
-    checked.wrong > 0 ? `${checked.wrong} of ${checked.bytes} bytes are wrong` : undefined;
-  const reason = failure ?? wrong;
+  const { bytes: checked, wrong } = row.checked;
+  const reason = failure ?? (wrong > 0 ? `${wrong} of ${checked} bytes are wrong` : undefined);
   return {
-    kind: row.kind ?? 'transfer',
-    column: row.column,
-    bytes: row.bytes,
-    count: countOf(row.bytes),
+    kind,
+    column,
+    bytes,
+    count: countOf(bytes),
     outcome: reason === undefined ? 'passed' : 'failed',
     ...(reason !== undefined && { reason }),
-    noisy: row.noisy ?? isNoisy(samples),
-    labels: row.labels ?? {},
+    noisy,
+    labels,
     iterations: samples.length * batch,
     batch,
     nanoseconds,
     samples: [...samples],
-    ...(row.figures ?? noFigures),
-    ...(row.roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
-    ...(row.mops !== undefined && { mops: row.mops }),
-    ...(row.lossPercent !== undefined && { lossPercent: row.lossPercent }),
-    ...(row.breakdown && { breakdown: row.breakdown }),
-    ...(row.peakGbps !== undefined && { peakGbps: row.peakGbps }),
-    ...(row.nccl && { algbwGBps: row.nccl.algbw, busbwGBps: row.nccl.busbw }),
-    ...(row.resent !== undefined && { resent: row.resent }),
-    ...(row.path && { path: row.path }),
-    checked,
-    ...(row.perPeer && { perPeer: row.perPeer }),
-    ...(row.perRank && { perRank: row.perRank }),
+    ...figures,
+    ...(roundTrip && { halfRoundTripNanoseconds: nanoseconds.mean / 2 }),
+    ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
+    ...said,
   };
 }
 

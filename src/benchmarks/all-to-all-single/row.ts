@@ -77,7 +77,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     nccl: ncclExchange(exchange.busiestBytes(true), exchange.busiestBytes(false), meanNanoseconds),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     labels: { ...(row.memory && { memory: row.memory }), ...(burst && { burst }) },
-    ...(failure !== undefined && { failure }),
+    failure,
     path: row.path,
     perRank: parts.map((part, rank) => ({
       rank,

@@ -45,9 +45,9 @@ export function pairRow(pair: PairSamples, session: Session, alone = false): Row
       ...(rail !== undefined && { rail: railLabel(nics, rail) }),
       ...(burst && { burst }),
     },
-    ...(failure !== undefined && { failure }),
+    failure,
     path: pair.path,
-    ...(pair.resent !== undefined && { resent: pair.resent }),
+    resent: pair.resent,
   });
 }
 

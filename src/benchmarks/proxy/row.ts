@@ -53,9 +53,9 @@ export function proxyRow(parts: ProxyRowParts, { links, wiring }: Session): Row 
     labels: parts.labels,
     path: parts.path,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
-    ...(failure !== undefined && { failure }),
+    failure,
     ...(compared && { lossPercent: lossPercent(baseline, timed) }),
-    ...(breakdown && { breakdown }),
+    breakdown,
   });
 }
 

@@ -36,7 +36,8 @@ function pointsOf(line: Line, { value, range }: Measure) {
 interface SizeChart {
   readonly title: string;
   readonly caption: string;
-  readonly sizeName: string;
+  /** Default: size per peer. */
+  readonly sizeName?: string;
   readonly measure: Measure;
   /** Levels to draw across, such as a line rate. */
   readonly levels?: readonly { readonly value: number; readonly text: string }[];
@@ -75,7 +76,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
     option: framed({
       tooltip: `axis bytes ${measure.axis.text}`,
       legend: drawn.map(({ line }) => line.name),
-      x: across({ name: chart.sizeName, text: 'bytes', ticks: sizes }),
+      x: across({ name: chart.sizeName ?? 'size per peer', text: 'bytes', ticks: sizes }),
       y: upright({
         ...measure.axis,
         ...(!measure.log && { max: topOf(top, all) }),

@@ -1,17 +1,12 @@
 import type { Chart } from '../chart.js';
 import { type EChartsType, init } from '../echarts.js';
-import { hydrate, legendHeightPx, type ThemeName } from '../hydrate.js';
+import { hydrate, type LegendParts, legendHeightPx, type ThemeName } from '../hydrate.js';
 import { legendOf } from './legend.js';
 import { tooltipOf } from './tooltip.js';
 
 type Drawable = Pick<Chart, 'option' | 'heightPx'>;
 
-interface Parts {
-  readonly legend?: { readonly data: readonly string[] };
-  readonly grid: { readonly top: number };
-  readonly title: { readonly top: number };
-  readonly xAxis: { readonly data?: readonly string[] };
-}
+type Parts = LegendParts & { readonly xAxis: { readonly data?: readonly string[] } };
 
 /** A chart in an element of the page, with a legend of buttons above it: they work by keyboard and break into lines. */
 export class ChartView {
@@ -73,15 +68,11 @@ export class ChartView {
       },
       { notMerge: true },
     );
-    const focused = this.#focusedButton();
+    const focused = [...this.#legend.children].indexOf(document.activeElement as Element);
     this.#legend.replaceChildren(
       ...legendOf(option, names, this.#hidden, (name) => this.#toggle(name)),
     );
     (this.#legend.children[focused] as HTMLElement | undefined)?.focus();
-  }
-
-  #focusedButton(): number {
-    return [...this.#legend.children].indexOf(document.activeElement as Element);
   }
 
   #toggle(name: string): void {
