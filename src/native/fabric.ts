@@ -7,19 +7,13 @@ interface NativeNic {
   readonly deviceId?: string;
   readonly firmware?: string;
   readonly bitsPerSecond?: number;
-  readonly mtu?: number;
-  readonly up?: boolean;
-  readonly pci?: string;
 }
 
 /** One thing libfabric offers. `handle` opens it. */
 export interface NativeInfo {
   readonly provider: string;
-  readonly fabric: string;
   readonly domain: string;
-  readonly address: string;
   readonly caps: bigint;
-  readonly mode: bigint;
   readonly mrMode: number;
   readonly cqDataSize: number;
   readonly mrKeySize: number;
@@ -28,7 +22,6 @@ export interface NativeInfo {
   readonly injectBytes: number;
   readonly sendQueue: number;
   readonly receiveQueue: number;
-  readonly protocol: number;
   readonly nic?: NativeNic;
   readonly handle: object;
 }
@@ -37,7 +30,6 @@ export interface NativeQuery {
   readonly provider?: string;
   /** A source address to bind to. */
   readonly node?: string;
-  readonly service?: string;
   /** Memory registration bits offered to the provider. */
   readonly mrMode?: number;
   /** Only what can name the sender of a receive. */
@@ -66,8 +58,6 @@ export interface NativeJob {
   /** Of the whole run, where it is known; 0 where not. */
   readonly expectedMs: number;
   readonly spinsBeforeYield: number;
-  /** Tests only: what the executor does wrong on purpose. */
-  readonly sabotage?: { kind: 'flip' | 'drop'; offset: number };
 }
 
 export interface NativeEndpointOptions {
@@ -114,8 +104,6 @@ export interface NativePort {
   run(job: NativeJob): Promise<Float64Array>;
   /** Makes a running plan reject soon. */
   abort(): void;
-  /** Tests only. */
-  shuffle(seed: number, holdChance: number): void;
   /** False when the provider did not let go in time: its endpoints then stay until the process ends. */
   close(): boolean;
 }

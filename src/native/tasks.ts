@@ -28,8 +28,6 @@ export interface NativeQueueJob {
   readonly released: boolean;
   readonly timeoutMs: number;
   readonly spinsBeforeYield: number;
-  /** Tests only: what producer 0 does wrong. */
-  readonly fault?: { kind: 'drop' | 'duplicate' | 'flip'; at: number };
 }
 
 export interface NativeQueueResult {
@@ -87,8 +85,6 @@ export interface NativeSharedMemory {
   verify(bytes: number, seed: number): NativeTask<Float64Array>;
   /** Of the fastest of some. */
   memsetNanoseconds(bytes: number, threads: number): NativeTask<number>;
-  /** Tests only. */
-  flip(offset: number): void;
   close(): void;
 }
 

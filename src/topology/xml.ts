@@ -12,96 +12,72 @@ interface OpenElement extends Element {
 }
 
 const nameSyntax = '[A-Za-z_:][\\w:.-]*';
-const openTag = new RegExp(
-  `<(${nameSyntax})((?:\\s+${nameSyntax}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
-  'y',
+const valueSyntax = `"[^"<]*"|'[^'<]*'`;
+const attribute = new RegExp(`(${nameSyntax})\\s*=\\s*(${valueSyntax})`, 'g');
+/** What a file is made of, one of these at a time; `junk` means nothing to us, `broken` is cut off. */
+const token = new RegExp(
+  [
+    '(?<text>[^<]+)',
+    // Without an internal subset: a file that defines entities of its own is not hwloc's.
+    '(?<junk><\\?.*?\\?>|<!--.*?-->|<!\\[CDATA\\[.*?\\]\\]>|<!DOCTYPE\\s[^[<>]*>)',
+    '(?<broken><\\?|<!--|<!\\[CDATA\\[)',
+    `</(?<closed>${nameSyntax})\\s*>`,
+    `<(?<opened>${nameSyntax})(?<given>(?:\\s+${nameSyntax}\\s*=\\s*(?:${valueSyntax}))*)\\s*(?<empty>/?)>`,
+  ].join('|'),
+  'sy',
 );
-const closeTag = new RegExp(`</(${nameSyntax})\\s*>`, 'y');
-const attribute = new RegExp(`(${nameSyntax})\\s*=\\s*(?:"([^"]*)"|'([^']*)')`, 'g');
-
-/** What stands between elements and means nothing to us: [begins with, ends with]. */
-const skipped = [
-  ['<?', '?>'],
-  ['<!--', '-->'],
-  ['<![CDATA[', ']]>'],
-] as const;
-// Without an internal subset: a file that defines entities of its own is not hwloc's.
-const doctype = /<!DOCTYPE\s[^[<>]*>/y;
 
 /**
  * Reads well-formed XML as machines write it, and refuses the rest with the line. Without recursion, so that no depth
  * of nesting can exhaust the stack; `deepest` says where to stop.
  */
 export function readXml(text: string, from: string, deepest: number): Element {
-  const open: OpenElement[] = [];
-  let root: Element | undefined;
-  const bad = (what: string, at: number): WeftError =>
+  const open: OpenElement[] = [{ name: '', attributes: new Map(), children: [] }];
+  let at = text.startsWith('\ufeff') ? 1 : 0;
+  const bad = (what: string): WeftError =>
     new WeftError('BAD_USAGE', `${from}:${lineOf(text, at)}: not well-formed XML: ${what}`, {
       hint: 'Pass a file written by `lstopo --of xml FILE`.',
     });
-  const close = (element: OpenElement, at: number) => {
-    const parent = open.at(-1);
-    if (parent) parent.children.push(element);
-    else if (root) throw bad(`<${element.name}> after the end`, at);
-    else root = element;
-  };
-  for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length; ) {
-    const next = text.indexOf('<', at);
-    const between = next < 0 ? text.slice(at) : text.slice(at, next);
-    if (open.length === 0 && between.trim() !== '') throw bad('text outside any element', at);
-    if (next < 0) break;
-    const end = skip(text, next);
-    if (end !== undefined) {
-      if (end < 0) throw bad('it ends inside a comment', next);
-      at = end;
-      continue;
-    }
-    const started = matchAt(openTag, text, next);
-    const ended = started ? null : matchAt(closeTag, text, next);
-    if (started) {
-      const element = elementOf(started, (what) => bad(what, next));
-      if (started[3] === '/') close(element, next);
-      else open.push(element);
-      if (open.length > deepest) throw bad(`nested more than ${deepest} deep`, next);
-    } else if (ended) {
-      const element = open.pop();
-      if (element === undefined || element.name !== ended[1]) {
-        const instead = element ? `<${element.name}> is open` : 'nothing is open';
-        throw bad(`</${ended[1]}> where ${instead}`, next);
-      }
-      close(element, next);
-    } else {
-      throw bad(`“${text.slice(next, next + 20).split('\n')[0]}”`, next);
-    }
-    at = next + (started ?? ended)![0].length;
+  for (; at < text.length; at = token.lastIndex) {
+    token.lastIndex = at;
+    const groups = token.exec(text)?.groups;
+    if (groups === undefined) throw bad(`“${text.slice(at, at + 20).split('\n')[0]}”`);
+    readToken(groups, open, bad);
+    if (open.length > deepest + 1) throw bad(`nested more than ${deepest} deep`);
   }
-  if (open.length > 0) throw bad(`it ends inside <${open.at(-1)!.name}>`, text.length);
-  if (!root) throw bad('there is no element', 0);
+  if (open.length > 1) throw bad(`it ends inside <${open.at(-1)!.name}>`);
+  const [root] = open[0]!.children;
+  if (root === undefined) throw bad('there is no element');
   return root;
 }
 
-/** Where what begins here and means nothing ends: undefined for a tag, negative where it does not end. */
-function skip(text: string, at: number): number | undefined {
-  const declared = matchAt(doctype, text, at);
-  if (declared) return at + declared[0].length;
-  const pair = skipped.find(([begin]) => text.startsWith(begin, at));
-  if (!pair) return undefined;
-  const end = text.indexOf(pair[1], at + pair[0].length);
-  return end < 0 ? -1 : end + pair[1].length;
-}
+type Bad = (what: string) => WeftError;
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  pattern.lastIndex = at;
-  return pattern.exec(text);
-}
-
-function elementOf(match: RegExpExecArray, bad: (what: string) => WeftError): OpenElement {
-  const attributes = new Map<string, string>();
-  for (const [, name, quoted, single] of match[2]!.matchAll(attribute)) {
-    if (attributes.has(name!)) throw bad(`${name} is given twice`);
-    attributes.set(name!, unescaped(quoted ?? single!, bad));
+/** The first of `open` stands for the file itself. */
+function readToken(token: Record<string, string | undefined>, open: OpenElement[], bad: Bad): void {
+  const { text, broken, closed, opened, given = '', empty } = token;
+  const inside = open.at(-1)!;
+  if (open.length === 1 && text?.trim()) throw bad('text outside any element');
+  if (broken !== undefined) throw bad('it ends inside a comment');
+  if (opened !== undefined) {
+    if (open.length === 1 && inside.children.length > 0) throw bad(`<${opened}> after the end`);
+    const element = elementOf(opened, given, bad);
+    inside.children.push(element);
+    if (empty === '') open.push(element);
+  } else if (closed !== undefined) {
+    const instead = open.length > 1 ? `<${inside.name}> is open` : 'nothing is open';
+    if (open.length === 1 || inside.name !== closed) throw bad(`</${closed}> where ${instead}`);
+    open.pop();
   }
-  return { name: match[1]!, attributes, children: [] };
+}
+
+function elementOf(name: string, given: string, bad: Bad): OpenElement {
+  const attributes = new Map<string, string>();
+  for (const [, key, quoted] of given.matchAll(attribute)) {
+    if (attributes.has(key!)) throw bad(`${key} is given twice`);
+    attributes.set(key!, unescaped(quoted!.slice(1, -1), bad));
+  }
+  return { name, attributes, children: [] };
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -112,7 +88,7 @@ const entities: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-const unescaped = (text: string, bad: (what: string) => WeftError): string =>
+const unescaped = (text: string, bad: Bad): string =>
   text.replace(/&([^;]{0,16};?)/g, (_, body: string) => {
     const name = body.endsWith(';') ? body.slice(0, -1) : '';
     const code = /^#(?:x([0-9a-f]+)|(\d+))$/i.exec(name);

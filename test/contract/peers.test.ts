@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ignoresDirection } from '../../src/fabric/providers.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
+import { shuffle } from '../native/hooks.js';
 import { connectPair, connectRanks, software } from './pair.js';
 
 const KiB = 1024;
@@ -83,7 +84,7 @@ describe.each(software)('%s', (provider) => {
     const cell = 2 * KiB;
     const count = 200;
     await using link = await connectPair({ provider }, count * cell, 2);
-    for (const fabric of link.fabrics) fabric.port.native.shuffle(seed, 0.5);
+    for (const fabric of link.fabrics) shuffle(fabric, seed, 0.5);
     await link.source.fill(seed);
     const random = seededRandom(seed);
     const places = Array.from({ length: count }, (_, i) => ({
@@ -110,7 +111,7 @@ describe.each(software)('%s', (provider) => {
 
   test('messages shuffled on their way out of the queue keep their lengths', async () => {
     await using link = await connectPair({ provider }, 64 * KiB);
-    for (const fabric of link.fabrics) fabric.port.native.shuffle(9, 0.5);
+    for (const fabric of link.fabrics) shuffle(fabric, 9, 0.5);
     const lengths = Array.from({ length: 50 }, (_, i) => 20 * i);
     const received = lengths.map((_, i) => link.b.recv(link.target.slice(KiB * i, KiB)));
     for (const bytes of lengths) await link.a.send(link.source.slice(0, bytes));

@@ -1,10 +1,10 @@
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
-import type { NativeJob } from '../../src/native/fabric.js';
 import type { NativeProxyJob } from '../../src/native/tasks.js';
 import { encodePlan } from '../../src/plan/encode.js';
 import type { Plan } from '../../src/plan/plan.js';
 import type { Traffic } from '../../src/plan/traffic.js';
+import { type SabotagedJob, shuffle } from '../native/hooks.js';
 
 /** Ranks that share this process: each has a fabric of its own, and plans run on a thread each. */
 export class RanksInProcess implements AsyncDisposable {
@@ -47,14 +47,14 @@ export class RanksInProcess implements AsyncDisposable {
   /** From here on completions come late and out of order. */
   shuffle(seed: number): void {
     for (const [rank, fabric] of this.fabrics.entries()) {
-      fabric.port.native.shuffle(seed * 64 + rank, 0.3 + (seed % 5) / 10);
+      shuffle(fabric, seed * 64 + rank, 0.3 + (seed % 5) / 10);
     }
   }
 
   /** Every rank's plan at once. */
   run(
     planOf: (rank: number) => Plan,
-    options: Partial<NativeJob> = {},
+    options: Partial<SabotagedJob> = {},
     optionsOf = (_rank: number) => options,
   ): Promise<Float64Array[]> {
     return Promise.all(
@@ -82,13 +82,13 @@ export class RanksInProcess implements AsyncDisposable {
   serve(
     planOf: (rank: number) => Plan,
     proxy: NativeProxyJob,
-    options: Partial<NativeJob> = {},
+    options: Partial<SabotagedJob> = {},
   ): Promise<unknown> {
-    const served = { ...options, proxy } as Partial<NativeJob>;
+    const served = { ...options, proxy } as Partial<SabotagedJob>;
     return this.run(planOf, options, (rank) => (rank === 0 ? served : options));
   }
 
-  #deviceOf(rank: number): Pick<NativeJob, 'device'> {
+  #deviceOf(rank: number): Pick<SabotagedJob, 'device'> {
     const device = this.devices[rank];
     return device ? { device: { source: device.source.native, target: device.target.native } } : {};
   }

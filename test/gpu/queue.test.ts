@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { gpuAvailability, openGpu } from '../../src/gpu/gpu.js';
 import { runQueue } from '../../src/gpu/queue.js';
-import type { NativeQueueJob } from '../../src/native/tasks.js';
 import { Desk } from '../benchmarks/weft.js';
+import type { FaultyQueueJob } from '../native/hooks.js';
 
 const availability = gpuAvailability();
 const reason = 'reason' in availability ? availability.reason.message : undefined;
 const why = reason === undefined ? '' : ` (skipped: ${reason})`;
 
-const base: NativeQueueJob = {
+const base: FaultyQueueJob = {
   what: 'push',
   gpu: 0,
   cells: 'host',
@@ -25,7 +25,7 @@ const base: NativeQueueJob = {
   spinsBeforeYield: 400,
 };
 
-const push = (job: Partial<NativeQueueJob>) => {
+const push = (job: Partial<FaultyQueueJob>) => {
   openGpu();
   const full = { ...base, ...job };
   return runQueue({ ...full, batch: full.grid * full.block * full.each });

@@ -2,9 +2,9 @@ import { describeRun } from '../../results/formats/notes.js';
 import type { Run } from '../../results/schema.js';
 import type { ComparisonAnswer } from '../wire.js';
 import { ChartsView } from './charts-view.js';
-import { element, setText, show } from './dom.js';
+import { element, setText, show, tableBox } from './dom.js';
 import { followRun, type LiveRun } from './run-stream.js';
-import { dateText, runAddress, stateText } from './words.js';
+import { dateText, runAddress } from './words.js';
 
 /** While runs grow, what is said of them is asked for this often. */
 const pauseMs = 5_000;
@@ -48,7 +48,7 @@ function sideOf(key: string, letter: string) {
       return;
     }
     setText(link, run.benchmark);
-    setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)} · ${stateText[state]}`);
+    setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)} · ${state}`);
   };
   return { root, set };
 }
@@ -66,10 +66,7 @@ class Said {
 
   constructor([a, b]: readonly [string, string]) {
     this.#address = `/api/compare?${new URLSearchParams({ a, b })}`;
-    const caption = element('caption', { class: 'hidden' }, 'Both runs, row by row');
-    const table = element('table', {}, caption, element('thead', {}, this.#head), this.#body);
-    const label = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': 'Row by row' };
-    this.table = element('div', label, table);
+    this.table = tableBox('Row by row', 'Both runs, row by row', this.#head, this.#body);
   }
 
   /** At once the first time; later asks within the pause are one. */

@@ -25,6 +25,14 @@ export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
+/** A table in a box that scrolls by itself, also by keyboard. */
+export function tableBox(label: string, about: string, head: Node, body: Node): HTMLElement {
+  const caption = element('caption', { class: 'hidden' }, about);
+  const table = element('table', {}, caption, element('thead', {}, head), body);
+  const box = { class: 'rows', tabindex: '0', role: 'region', 'aria-label': label };
+  return element('div', box, table);
+}
+
 export function show(...content: readonly Node[]): void {
   document.querySelector('main')!.replaceChildren(...content);
 }

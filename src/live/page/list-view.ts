@@ -3,7 +3,7 @@ import { fabricName } from '../../results/fabric-name.js';
 import type { Listing, RunSummary } from '../wire.js';
 import { showConnectionOf } from './connection.js';
 import { element, setAttributes, setText, show } from './dom.js';
-import { dateText, headlineText, nameOf, none, runAddress, stateText } from './words.js';
+import { dateText, headlineText, nameOf, none, runAddress } from './words.js';
 
 /** All runs of the folder as they come and go. */
 export function followList(changed: (listing: Listing) => void): () => void {
@@ -127,7 +127,7 @@ class Line {
     });
     const when = dateText(header?.startedAt ?? run.modifiedAt);
     setAttributes(this.#box, { 'aria-label': `Compare ${nameOf(run)} of ${when}` });
-    setText(this.#state, stateText[state]);
+    setText(this.#state, state);
     setAttributes(this.#state, { 'data-state': state });
     const world = header?.world;
     const texts = [

@@ -2,7 +2,7 @@ import { formatBytes } from '../../measure/units.js';
 import { shapeOf } from '../../report/lines.js';
 import { markOf } from '../../results/formats/notes.js';
 import type { Row } from '../../results/schema.js';
-import { element } from './dom.js';
+import { element, tableBox } from './dom.js';
 import { micros, percent, rateText } from './words.js';
 
 interface Column {
@@ -35,7 +35,6 @@ function outcomeText({ outcome, reason, path }: Row): string {
  */
 export class RowsTable {
   readonly root: HTMLElement;
-  readonly #box: HTMLElement;
   readonly #body = element('tbody');
   #shown = 0;
 
@@ -43,30 +42,19 @@ export class RowsTable {
     const heads = columns.map(({ title }, i) =>
       element('th', { scope: 'col', class: classOf(i) }, title),
     );
-    const table = element(
-      'table',
-      {},
-      element('caption', { class: 'hidden' }, label),
-      element('thead', {}, element('tr', {}, ...heads)),
-      this.#body,
-    );
-    this.#box = element(
-      'div',
-      { class: 'rows', tabindex: '0', role: 'region', 'aria-label': label },
-      table,
-    );
-    this.root = this.#box;
+    this.root = tableBox(label, label, element('tr', {}, ...heads), this.#body);
   }
 
   set(rows: readonly Row[]): void {
     if (rows.length < this.#shown) this.clear();
-    const atEnd = this.#box.scrollTop + this.#box.clientHeight >= this.#box.scrollHeight - 4;
+    const { scrollTop, clientHeight, scrollHeight } = this.root;
+    const atEnd = scrollTop + clientHeight >= scrollHeight - 4;
     const fresh = document.createDocumentFragment();
     for (const row of rows.slice(this.#shown)) fresh.append(lineOf(row));
     this.#body.append(fresh);
     const first = this.#shown === 0;
     this.#shown = rows.length;
-    if (atEnd && !first) this.#box.scrollTop = this.#box.scrollHeight;
+    if (atEnd && !first) this.root.scrollTop = this.root.scrollHeight;
   }
 
   clear(): void {

@@ -7,7 +7,7 @@ import { ChartsView } from './charts-view.js';
 import { element, setAttributes, setText, show } from './dom.js';
 import { RowsTable } from './rows-table.js';
 import { followRun, type LiveRun } from './run-stream.js';
-import { dateText, none, rateText, stateText } from './words.js';
+import { dateText, none, rateText } from './words.js';
 
 /** One run: what it is, how it stands, its rows, its charts, what must be said about it. */
 export function showRun(key: string): void {
@@ -20,18 +20,8 @@ export function showRun(key: string): void {
   const charts = new ChartsView();
   const notes = element('section', { 'aria-label': 'Notes' });
   const head = element('div', { class: 'title' }, title, state);
-  const rows = element('h2', {}, 'Rows');
-  show(
-    head,
-    facts,
-    standing,
-    news,
-    rows,
-    table.root,
-    element('h2', {}, 'Charts'),
-    charts.root,
-    notes,
-  );
+  const [rowsHead, chartsHead] = ['Rows', 'Charts'].map((text) => element('h2', {}, text));
+  show(head, facts, standing, news, rowsHead!, table.root, chartsHead!, charts.root, notes);
   let epoch = 0;
   followRun(key, (live) => {
     if (live.epoch !== epoch) {
@@ -39,12 +29,12 @@ export function showRun(key: string): void {
       table.clear();
       charts.clear();
     }
-    setText(state, stateText[live.state]);
+    setText(state, live.state);
     setAttributes(state, { 'data-state': live.state });
     if (live.problem !== undefined) setText(standing, live.problem);
     const { run } = live;
     if (run === undefined) return;
-    document.title = `${run.benchmark} ${stateText[live.state]} · Weft`;
+    document.title = `${run.benchmark} ${live.state} · Weft`;
     setText(title, run.benchmark);
     setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)}`);
     setText(standing, standingOf(run, live));
@@ -77,7 +67,7 @@ function standingOf(run: Run, { state, problem }: LiveRun): string {
 /** For those who listen: the last row, and the end. */
 function newsOf(run: Run, { state }: LiveRun): string {
   const row = run.rows.at(-1);
-  if (state !== 'running') return `The run has ended: ${stateText[state]}.`;
+  if (state !== 'running') return `The run has ended: ${state}.`;
   if (row === undefined) return 'The run has started.';
   const size = row.bytes === null ? '' : ` ${sizeText(row.bytes)}`;
   const rate = rateText(row);

@@ -1,6 +1,6 @@
 import { sizeText } from '../../measure/units.js';
 import { gbpsText } from '../../results/row-figures.js';
-import type { Headline, RunState, RunSummary } from '../wire.js';
+import type { Headline, RunSummary } from '../wire.js';
 
 export const none = '–';
 
@@ -24,15 +24,6 @@ export function headlineText(headline: Headline): string {
   const { column, bytes } = headline;
   return `${rateText(headline)} ${column}${bytes === null ? '' : ` ${sizeText(bytes)}`}`;
 }
-
-export const stateText: Record<RunState, string> = {
-  passed: 'passed',
-  failed: 'failed',
-  skipped: 'skipped',
-  aborted: 'aborted',
-  running: 'running',
-  unreadable: 'unreadable',
-};
 
 export const runAddress = (key: string): string => `/run/${encodeURIComponent(key)}`;
 

@@ -71,7 +71,7 @@ export function pairEchoTraffic(options: PairEchoTraffic): Traffic {
       return { source, target, buffer, sourceOffset: offset, targetOffset: offset, bytes };
     });
   const size = (rank: number) =>
-    partnerOf(pairs, rank) === undefined ? 0 : channels.length * stride;
+    partnerOf(pairs, rank) === undefined ? 0 : (channels.length - 1) * stride + bytes;
   return {
     title: 'pair echo',
     world,
