@@ -194,7 +194,6 @@ async function measure(world: World, jobs: readonly Job[], quiet: boolean) {
   return { runs, notes };
 }
 
-/** Prints the verdict; the exit code follows from it. */
 function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number {
   const text =
     format === 'json'

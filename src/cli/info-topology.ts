@@ -53,7 +53,6 @@ export const nicsJson = ({ nics }: Topology) =>
     up: nic.up ?? null,
   }));
 
-/** One line for each GPU. */
 export const gpuLines = (map: MachineMap): string[] =>
   map.topology.gpus.map((gpu) => {
     const facts = factsOf(gpu, map);

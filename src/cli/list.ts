@@ -33,7 +33,6 @@ export function addListCommand(program: Command): void {
   });
 }
 
-/** Why columns cannot run here; undefined where they can. */
 interface Lacks {
   readonly fabric: string | undefined;
   readonly gpu: string | undefined;

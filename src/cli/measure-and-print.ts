@@ -45,7 +45,6 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-/** Prints a run on rank 0; the exit code is its outcome's. */
 function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const text = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
   const shown = show.format === 'table' ? withFlags(text) : text;

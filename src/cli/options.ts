@@ -27,7 +27,6 @@ interface AddOptions {
   /** Defaults that differ from the table's, by key. */
   readonly defaults?: Readonly<Record<string, unknown>>;
   readonly hidden?: boolean;
-  /** The heading under which help shows them. */
   readonly group?: string;
 }
 
@@ -67,7 +66,6 @@ export function givenOptions(raw: unknown, table: OptionTable): Record<string, u
   );
 }
 
-/** The values of a table, with its defaults. */
 export function readOptions<O extends OptionTable>(raw: unknown, table: O): ValuesOf<O> {
   const defaults = Object.entries(table)
     .map(([key, option]) => [key, option.default] as const)

@@ -25,7 +25,6 @@ interface DeviceEngineOptions {
   readonly access: DeviceAccess;
   /** Whose buffers stage what the fabric cannot reach. */
   readonly staging: FabricEngine;
-  /** What a staged transfer is cut into. */
   readonly pieceBytes: number;
 }
 
@@ -63,7 +62,6 @@ export class DeviceEngine implements ServingEngine {
     return 'path' in this.#options.access ? 'direct' : 'staged';
   }
 
-  /** Why it is staged. */
   get stagedBecause(): string | undefined {
     const { access } = this.#options;
     return 'reason' in access ? access.reason : undefined;

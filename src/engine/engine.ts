@@ -30,7 +30,6 @@ export interface ServeOptions extends RunOptions {
   readonly crowded: boolean;
 }
 
-/** What results call the memory of a row. */
 export type MemoryLabel = NonNullable<Labels['memory']>;
 
 export interface BufferSizes {

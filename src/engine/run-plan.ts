@@ -18,11 +18,9 @@ export interface FabricEngineOptions {
   readonly spinsBeforeYield: number;
 }
 
-/** What a plan's buffers are on this rank. */
 export interface PlanMemory {
   readonly source: Registered;
   readonly target: Registered;
-  /** Every rank's target, by rank. */
   readonly remotes: readonly RemoteRegion[];
   /** What source and target stage, for plans with copies. */
   readonly device?: NativeJob['device'];

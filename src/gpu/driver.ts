@@ -35,7 +35,6 @@ export function loadDriver(): CudaDriver {
   }
 }
 
-/** The driver, or why there is none. */
 export function tryDriver(): { driver: CudaDriver } | { reason: WeftError } {
   try {
     return { driver: loadDriver() };

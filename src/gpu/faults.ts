@@ -74,7 +74,6 @@ export function gpuError(error: unknown): unknown {
   return inUse(error);
 }
 
-/** Calls into the addon and translates what it throws. */
 export function callingGpu<T>(call: () => T): T {
   try {
     return call();
@@ -83,7 +82,6 @@ export function callingGpu<T>(call: () => T): T {
   }
 }
 
-/** The same for what it rejects with. */
 export async function awaitingGpu<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -14,7 +14,6 @@ type SharedDescription =
   | { readonly kind: 'host'; readonly path: string; readonly bytes: number }
   | { readonly kind: 'gpu'; readonly pci: string; readonly handle: string; readonly bytes: number };
 
-/** Memory of this process that another writes to. */
 export interface Landing extends Disposable {
   readonly description: SharedDescription;
   verify(bytes: number, seed: number): Promise<Mismatch>;
@@ -22,7 +21,6 @@ export interface Landing extends Disposable {
   memsetNanoseconds(bytes: number): Promise<number>;
 }
 
-/** Another process's memory. */
 export interface Remote extends Disposable {
   write(job: NativeIpcJob): Promise<Float64Array>;
   copy(job: NativeIpcJob): Promise<Float64Array>;

@@ -10,7 +10,6 @@ export interface Parameter {
 /** What a parameter can be given: a structure's bytes, a buffer's address, a pointer or any other number. */
 export type KernelArgument = Uint8Array | DeviceBuffer | bigint | number;
 
-/** The parameters of a kernel, as its PTX declares them. */
 export function parametersOf(ptx: string, name: string): Parameter[] {
   const entries = [...ptx.matchAll(/\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?/g)];
   const found = entries.find(([, entry]) => entry === name);
@@ -35,7 +34,6 @@ function parameter(text: string): Parameter {
   return { bytes: Number(scalar[2]) / 8, kind: scalar[1] === 'f' ? 'float' : 'integer' };
 }
 
-/** The bytes of each argument, as the kernel expects them. */
 export function encodeArguments(
   name: string,
   parameters: readonly Parameter[],

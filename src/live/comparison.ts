@@ -9,7 +9,6 @@ const mostBytes = 2 ** 26;
 const keptAnswers = 16;
 const kept = new Map<string, ComparisonAnswer>();
 
-/** What `weft compare` says of two runs. */
 export function compareLogs(a: RunLog, b: RunLog): ComparisonAnswer {
   if (bytesOf(a) + bytesOf(b) > mostBytes) {
     return { problem: 'These runs are too large to compare here; use weft compare.' };

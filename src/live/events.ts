@@ -81,7 +81,6 @@ function resumeAt(generation: string, lines: number, id: string | undefined): nu
     : undefined;
 }
 
-/** All runs, and all again when something changed. */
 export async function* listEvents(folder: RunFolder, signal: AbortSignal): AsyncGenerator<string> {
   yield `retry: ${retryMs}\n\n`;
   await folder.refresh();

@@ -33,7 +33,6 @@ export class FollowCost {
     return this.#viewers;
   }
 
-  /** Undefined where nobody followed anything. */
   report(): CostReport | undefined {
     if (this.#mostViewers === 0) return undefined;
     const [cpuMicroseconds, rows] = this.#totals();
@@ -51,7 +50,6 @@ export class FollowCost {
 }
 
 export interface CostReport {
-  /** Rows that were written while somebody looked. */
   readonly rows: number;
   readonly cpuSeconds: number;
   readonly cpuSecondsPerRow?: number;

@@ -8,7 +8,6 @@ import { type LogOwner, RunLog, reasonOf } from './run-log.js';
 import type { RunSummary } from './wire.js';
 import { markAbandoned } from './writers.js';
 
-/** A run that can be opened. */
 export interface FoundRun {
   readonly log: RunLog;
   readonly batches: RunBatches;
@@ -41,8 +40,10 @@ export class RunFolder implements Disposable {
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #viewers = 0;
-  #problem: string | undefined;
-  #unwatched: string | undefined;
+  /** Why the folder cannot be listed at the moment. */
+  problem: string | undefined;
+  /** Why the kernel does not tell of changes, where it does not; known while somebody looks. */
+  unwatched: string | undefined;
   /** Rows that were seen to be appended to a run that was known before. */
   rows = 0;
 
@@ -68,16 +69,6 @@ export class RunFolder implements Disposable {
     }
   }
 
-  /** Why the folder cannot be listed at the moment. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** Why the kernel does not tell of changes, where it does not; known while somebody looks. */
-  get unwatched(): string | undefined {
-    return this.#unwatched;
-  }
-
   /** By what the folder holds now. */
   async lookUp(key: string): Promise<FoundRun | undefined> {
     const known = this.#runs.get(key);
@@ -90,7 +81,6 @@ export class RunFolder implements Disposable {
     return [...this.#runs.values()].map(({ log }) => log);
   }
 
-  /** Newest first. */
   summaries(): RunSummary[] {
     return this.logs
       .map((log) => log.summary())
@@ -124,13 +114,13 @@ export class RunFolder implements Disposable {
 
   /** Never rejects: what goes wrong is the folder's problem, told to whoever looks. */
   async #look(which: 'all' | 'unfinished'): Promise<void> {
-    const before = this.#problem;
+    const before = this.problem;
     try {
       await this.#readAll(which);
     } catch (error) {
-      this.#problem = reasonOf(error);
+      this.problem = reasonOf(error);
     }
-    if (before !== this.#problem) this.bell.ring();
+    if (before !== this.problem) this.bell.ring();
   }
 
   async #readAll(which: 'all' | 'unfinished'): Promise<void> {
@@ -152,10 +142,10 @@ export class RunFolder implements Disposable {
     try {
       // Links and pipes are left alone: only what lies in this folder is shown.
       const entries = await readdir(this.path, { withFileTypes: true });
-      this.#problem = undefined;
+      this.problem = undefined;
       return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
     } catch (error) {
-      this.#problem = (error as NodeJS.ErrnoException).code ?? String(error);
+      this.problem = (error as NodeJS.ErrnoException).code ?? String(error);
       return [];
     }
   }
@@ -186,7 +176,7 @@ export class RunFolder implements Disposable {
     this.#net = setInterval(() => void this.#castNet(), safetyNetMs);
     try {
       this.#watcher = watch(this.path, (_, name) => this.#changed(name));
-      this.#unwatched = undefined;
+      this.unwatched = undefined;
       this.#watcher.on('error', (error) => this.#loseWatch(error));
     } catch (error) {
       this.#loseWatch(error);
@@ -196,7 +186,7 @@ export class RunFolder implements Disposable {
   /** The safety net alone, then. */
   #loseWatch(error: unknown): void {
     this.#watcher?.close();
-    this.#unwatched = reasonOf(error);
+    this.unwatched = reasonOf(error);
     this.bell.ring();
   }
 

@@ -8,7 +8,6 @@ export const limits = { fileBytes: 2 ** 31, lineBytes: 2 ** 26 } as const;
 
 const pieceBytes = 2 ** 20;
 
-/** Whom a log tells of itself. */
 export interface LogOwner {
   changed(): void;
   /** Rows were appended to a file that was known before. */
@@ -186,7 +185,6 @@ export class RunLog {
   }
 }
 
-/** Why a file cannot be read, in words where there are some. */
 export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'the file was removed';

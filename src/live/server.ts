@@ -18,7 +18,6 @@ export interface ServeOptions {
   readonly port?: number;
   /** Default: a new one. */
   readonly token?: string;
-  /** Where the compiled program lies. */
   readonly builtFolder: string;
 }
 
@@ -132,7 +131,6 @@ function assetAnswer(c: Context, assets: App['assets']) {
   return c.body(asset.body, 200, { 'Content-Type': asset.type });
 }
 
-/** The same function, but a second call does nothing. */
 function once(end: () => void): () => void {
   let done = false;
   return () => {

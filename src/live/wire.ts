@@ -13,7 +13,6 @@ export interface Headline {
   readonly bytes: number | null;
 }
 
-/** A run as the list shows it. */
 export interface RunSummary {
   /** Names the run in addresses: its file's name without the ending. */
   readonly key: string;

@@ -27,7 +27,6 @@ function wouldBeSeen({ header, ownerUid }: RunLog): boolean {
   return here && (us === 0 || us === ownerUid);
 }
 
-/** Which of these files any process of this machine has open. */
 async function heldFiles(wanted: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

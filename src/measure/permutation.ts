@@ -77,7 +77,6 @@ function ordersOf(a: number, b: number): { orders: Iterable<boolean[]>; exact: b
     : { orders: randomOrders(a, b), exact: false };
 }
 
-/** How many ways there are to choose `k` of `n`. */
 export function combinations(n: number, k: number): number {
   let ways = 1;
   for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i;

@@ -85,7 +85,6 @@ export function gigabytesPerSecond(bytes: number, nanoseconds: number): number {
   return bytes / nanoseconds;
 }
 
-/** The time that `bytes` take at a rate. */
 export function nanosecondsAt(bytes: number, rateGbps: number): number {
   return (bytes * 8) / rateGbps;
 }

@@ -12,7 +12,6 @@ import type {
   NativeTransferBoard,
 } from './tasks.js';
 
-/** What the addon throws. */
 export interface NativeFault extends Error {
   readonly operation: string;
   readonly code: number;
@@ -75,7 +74,6 @@ interface Addon {
 
 let loaded: Addon | undefined;
 
-/** The native addon, loaded on first use. */
 export function addon(): Addon {
   loaded ??= loadAddon() as Addon;
   return loaded;

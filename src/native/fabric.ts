@@ -49,7 +49,6 @@ export interface NativeJob {
   readonly target: number;
   /** The buffers that `source` and `target` stage, for plans with copies. */
   readonly device?: { readonly source: NativeSpan; readonly target: NativeSpan };
-  /** Every rank's target buffer, by rank. */
   readonly remotes: readonly number[];
   readonly iterations: number;
   readonly batch: number;

@@ -10,7 +10,6 @@ export const endWithParent = (parentPid: number): boolean => addon().endWithPare
 /** Restricts this process's main thread, and the threads it starts later, to these cores. */
 export const pinToCores = (cores: number[]): void => addon().pinToCores(cores);
 
-/** The cores this process may run on. */
 export const allowedCores = (): number[] => addon().allowedCores();
 
 /**

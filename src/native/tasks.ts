@@ -18,7 +18,6 @@ export interface NativeQueueJob {
   /** The capacity is 2 to this. */
   readonly shift: number;
   readonly seed: number;
-  /** Elements of each producer. */
   readonly each: number;
   /** Elements per sample; where the queue is empty, the number of samples. */
   readonly batch: number;
@@ -77,9 +76,7 @@ export interface NativeIpcJob {
   readonly samples: number;
 }
 
-/** Host memory that another process can map. */
 export interface NativeSharedMemory {
-  /** By which that process finds it. */
   readonly path: string;
   /** Wrong bytes, then offset, expected and found of the first. */
   verify(bytes: number, seed: number): NativeTask<Float64Array>;

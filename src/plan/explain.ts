@@ -8,7 +8,6 @@ import { type Pacing, pacingOf, placePieces } from './write-plan.js';
 interface ExplainOptions extends Pacing {
   readonly traffic: Traffic;
   readonly strategy: Strategy;
-  /** One per channel. */
   readonly links: readonly Link[];
   readonly unicode?: boolean;
 }

@@ -44,7 +44,6 @@ export function stagedPlan(plan: Plan, pieceBytes: number): Plan {
   return { ...plan, steps: staging.steps };
 }
 
-/** Steps in a row that come after the same steps. */
 interface Group {
   readonly after: readonly number[];
   readonly indices: number[];

@@ -71,7 +71,6 @@ function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
 const whyNothing = ({ rows, errors }: Run): string =>
   errors[0]?.message ?? rows.find((row) => row.reason !== undefined)?.reason ?? 'it has no rows';
 
-/** What the run's own diagnosis found, and what to look at. */
 const diagnosed = ({ diagnosis }: Run): Point[] =>
   (diagnosis?.findings ?? []).map((finding) => ({
     kind: 'bad',

@@ -63,7 +63,6 @@ function isCrowded(names: readonly string[]): boolean {
   return names.length <= mostNames && longest * names.length > mostBeside;
 }
 
-/** One place per name. */
 export const places = (names: readonly string[], name = ''): object => ({
   type: 'category',
   data: [...names],
@@ -92,7 +91,6 @@ interface Frame {
   readonly more?: ChartOption;
 }
 
-/** What all charts with two axes share. */
 export function framed({ tooltip, trigger = 'axis', legend = [], ...rest }: Frame): ChartOption {
   const named = legend.length > 1;
   return {

@@ -37,7 +37,6 @@ export const most = (rows: readonly Row[], value: (row: Row) => number): Row | u
     undefined,
   );
 
-/** Rows that passed and have the rate. */
 export const ratedRows = (run: Run, rate: Rate): Row[] =>
   passed(run).filter((row) => row.bytes !== null && rate.of(row) !== null);
 

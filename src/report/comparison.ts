@@ -6,7 +6,6 @@ import { runNames } from './run-names.js';
 /** A run against the first of its benchmark, as `weft compare` judges it: data to show, nothing to judge again. */
 export interface Against {
   readonly benchmark: string;
-  /** The first run's name, and this one's. */
   readonly names: readonly [a: string, b: string];
   readonly comparison: Comparison;
 }

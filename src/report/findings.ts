@@ -10,7 +10,6 @@ import { shapeOf } from './lines.js';
 const gbps = texts.gbps!;
 const percentage = (value: number): string => `${value.toFixed(1)} %`;
 
-/** The fastest row of a run, in a sentence. */
 export function bestFinding(run: Run): string | undefined {
   const rate = rateOf([run]);
   const best = bestOf(ratedRows(run, rate), rate);
@@ -53,7 +52,6 @@ export function fastestTime(run: Run): string {
   return `The fastest row took ${mean} per ${trip} on average (${best.column}, ${sizeText(best.bytes!)}).`;
 }
 
-/** A pair this far below the median is slow. */
 const slowShare = 0.8;
 
 export function pairsFinding(run: Run): string | undefined {

@@ -6,7 +6,6 @@ import { runNames } from './run-names.js';
 /** One configuration of one run: what a line of a chart shows. */
 export interface Line {
   readonly name: string;
-  /** The configuration without the run. */
   readonly column: string;
   readonly run: Run;
   readonly runName: string;
@@ -114,7 +113,6 @@ export function fastestShapes(lines: readonly Line[]): readonly Line[] {
   });
 }
 
-/** At the largest size that most of them have. */
 function fastestOf(lines: readonly Line[]): Line {
   const bytes = commonBytes(lines);
   const timeOf = (line: Line) =>
@@ -125,7 +123,6 @@ function fastestOf(lines: readonly Line[]): Line {
 /** A row that failed has times, but none that say how fast anything is. */
 export const isPassed = (row: Row): boolean => row.outcome === 'passed';
 
-/** The largest size that most lines have a result for. */
 export function commonBytes(lines: readonly Line[]): number | undefined {
   const counts = new Map<number, number>();
   for (const line of lines) {

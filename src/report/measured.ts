@@ -64,7 +64,6 @@ const sizeNames: Readonly<Record<string, string>> = {
   msgBytes: 'Message',
 };
 
-/** The options that shaped a run, by their names. */
 export function settingsOf({ settings }: Run): Fact[] {
   return Object.entries(settings)
     .filter(([, value]) => value !== null)
@@ -81,7 +80,6 @@ function settingText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Where a run took place. */
 export function machineOf({ world, fabric, startedAt, endedAt }: Run): Fact[] {
   const rates = fabric.channels.map(({ nic, lineRateGbps }) => {
     const rate = lineRateGbps === null ? 'line rate unknown' : `${lineRateGbps} Gbps`;

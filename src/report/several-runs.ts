@@ -6,7 +6,6 @@ import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';
 import { runNames } from './run-names.js';
 
-/** Several runs of one benchmark, in a sentence. */
 export function severalFinding(runs: readonly Run[], against: readonly Against[]): string {
   const { benchmark } = runs[0]!;
   const [only, ...more] = against;

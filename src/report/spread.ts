@@ -1,7 +1,6 @@
 import { percentilesOf } from '../measure/quantile.js';
 import type { Row } from '../results/schema.js';
 
-/** Percentiles of the samples, per iteration. */
 export const percentilesIn = (row: Row, percents: readonly number[]): number[] =>
   percentilesOf(row.samples, percents).map((sample) => sample / row.batch);
 
@@ -15,6 +14,5 @@ export function middle90(row: Row): readonly [number, number] | undefined {
   return [low!, high!];
 }
 
-/** A row's rate if every iteration took this long. */
 export const gbpsAt = (row: Row, nanoseconds: number): number =>
   (row.gbps! * row.nanoseconds!.mean) / nanoseconds;

@@ -129,7 +129,6 @@ function remarksOf({ noisy, labels, reason, checked, path }: Row): string | unde
   return said.filter((text) => text !== '').join('; ') || undefined;
 }
 
-/** Every row with everything it says, less what no row has. */
 export function rowTable(run: Run): string {
   const texted = run.rows.map((row) => fields.map((field) => field.text(row)));
   const used = fields.map((_, i) => i).filter((i) => texted.some((row) => row[i] !== undefined));

@@ -33,7 +33,6 @@ export const traitsOf = (column: string): ColumnTraits =>
 export const pairColumns = { bandwidth: 'Bandwidth', latency: 'Latency', rail: 'Rail' } as const;
 export type PairMetric = keyof typeof pairColumns;
 
-/** Of a row between two ranks. */
 export function pairMetricOf(row: Row): PairMetric {
   if (row.column === pairColumns.rail) return 'rail';
   return row.halfRoundTripNanoseconds === undefined ? 'bandwidth' : 'latency';

@@ -1,7 +1,6 @@
 /** A detail is what a chart shows better. */
 export type NoteKind = 'bad' | 'doubt' | 'plain' | 'detail';
 
-/** A remark under a table. */
 export interface Note {
   readonly kind: NoteKind;
   readonly text: string;

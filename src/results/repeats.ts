@@ -40,20 +40,15 @@ function mergeRows(rows: readonly Row[]): Row {
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 
+const rates = [
+  ...(['gbps', 'lineGbps', 'busbwPercent', 'linePercent', 'ofBoundPercent'] as const),
+  ...(['mops', 'algbwGBps', 'busbwGBps'] as const),
+];
+
 /** Rates are so many bytes over the mean time: another mean scales them all. */
 function scaled(row: Row, factor: number): Partial<Row> {
-  const times = (value: number | null) => (value === null ? null : value * factor);
-  return {
-    gbps: times(row.gbps),
-    lineGbps: times(row.lineGbps),
-    busbwPercent: times(row.busbwPercent),
-    linePercent: times(row.linePercent),
-    ofBoundPercent: times(row.ofBoundPercent),
-    ...(row.mops !== undefined && { mops: row.mops * factor }),
-    ...(row.algbwGBps !== undefined && { algbwGBps: row.algbwGBps * factor }),
-    ...(row.busbwGBps !== undefined && { busbwGBps: row.busbwGBps * factor }),
-    ...(row.halfRoundTripNanoseconds !== undefined && {
-      halfRoundTripNanoseconds: row.halfRoundTripNanoseconds / factor,
-    }),
-  };
+  const { halfRoundTripNanoseconds: half } = row;
+  const times = rates.flatMap((key) => (row[key] == null ? [] : [[key, row[key] * factor]]));
+  const trip = half === undefined ? {} : { halfRoundTripNanoseconds: half / factor };
+  return { ...Object.fromEntries(times), ...trip };
 }

@@ -1,7 +1,6 @@
 import { microseconds } from '../measure/units.js';
 import type { Row } from './schema.js';
 
-/** A figure that every column of a table shows. */
 export interface Figure {
   /** Short, for text tables; the first is the column's own. */
   readonly title: string;

@@ -16,7 +16,6 @@ interface SkippedRow extends RowSubject {
   readonly reason: string;
 }
 
-/** What a measured row may say besides, in the words of a row. */
 type Extras = Pick<
   Row,
   'mops' | 'lossPercent' | 'breakdown' | 'peakGbps' | 'resent' | 'path' | 'perPeer' | 'perRank'

@@ -21,7 +21,6 @@ interface RunFileOptions {
   readonly disk?: Partial<Disk>;
 }
 
-/** What the writer asks of the file system. */
 interface Disk {
   write(fd: number, bytes: Uint8Array, offset: number): number;
   flush(fd: number): void;

@@ -74,7 +74,6 @@ export function readValue<T>({ kind }: Option<T>, value: unknown): T {
 export const formatValue = <T>({ kind }: Option<T>, value: T): string =>
   kind.format ? kind.format(value) : Array.isArray(value) ? value.join(',') : String(value);
 
-/** What a parser's error says, with its hint. */
 export function messageWithHint(error: unknown): string {
   const hint = isWeftError(error) && error.hint ? `. ${error.hint}` : '';
   return `${messageOf(error)}${hint}`;

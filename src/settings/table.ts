@@ -71,7 +71,6 @@ export const fabricOptions = {
   }),
 };
 
-/** What is measured, and for how long. */
 export const measureOptions = {
   minBytes: option({ flags: '-b, --min-bytes <size>', help: 'smallest size', kind: size }),
   maxBytes: option({ flags: '-e, --max-bytes <size>', help: 'largest size', kind: size }),

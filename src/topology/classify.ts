@@ -1,6 +1,5 @@
 import type { FoundDevice } from './found.js';
 
-/** What a device is to us. */
 type Role = 'gpu' | 'nic' | 'other';
 
 const vendor = {

@@ -11,7 +11,6 @@ export function parseList(text: string): number[] {
     });
 }
 
-/** The other way round: the shortest list. */
 export function formatList(values: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const value of [...values].sort((a, b) => a - b)) {

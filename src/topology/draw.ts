@@ -213,7 +213,6 @@ function render({ label, words, below }: Branch, { ink, width }: Page): string[]
   ];
 }
 
-/** Words in lines of at most this width. */
 export function filled(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

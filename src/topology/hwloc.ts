@@ -26,7 +26,6 @@ export function readHwlocFile(path: string): Topology {
   return parseHwloc(text, path);
 }
 
-/** `from` names the file in errors. */
 export function parseHwloc(text: string, from: string): Topology {
   const root = readXml(text, from, deepestTree);
   const machine = root.children.find((child) => child.name === 'object');

@@ -1,4 +1,3 @@
-/** Cores of one NUMA node. */
 export interface NumaNode {
   readonly node: number;
   /** Threads of one core stand next to each other; empty for memory without cores. */

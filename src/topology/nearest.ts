@@ -1,6 +1,5 @@
 import type { Bridge, Gpu, Topology, TreeNic, TreeNode } from './model.js';
 
-/** Why these NICs are a GPU's. */
 export type Nearness =
   | { readonly by: 'bridge'; readonly bridge: Bridge }
   | { readonly by: 'numa'; readonly node: number }
@@ -24,7 +23,6 @@ export function railNics(topology: Pick<Topology, 'nics'>): TreeNic[] {
 export interface Skipped {
   readonly name: string;
   readonly reason: 'port-down' | 'not-offered';
-  /** The reason in words. */
   readonly text: string;
 }
 

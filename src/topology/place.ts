@@ -5,7 +5,6 @@ import { pciAddress } from './pci-address.js';
 
 export interface PlaceOptions {
   readonly topology: Topology;
-  /** Ranks of this job on this machine. */
   readonly localRanks: number;
   /** PCI addresses of the GPUs the ranks take, in turn; default: all, in the order of their addresses. */
   readonly gpus?: readonly string[];
@@ -17,7 +16,6 @@ export interface PlaceOptions {
   readonly allowedCores?: readonly number[];
 }
 
-/** What a local rank works with. */
 export interface Placement {
   readonly gpu: Gpu | undefined;
   /** The k-th is its rail k. */

@@ -8,7 +8,6 @@ const bad = (text: string, what: string) =>
     hint: 'Expected Slurm syntax such as node[1-3,7] or a[1-2]b[01-04],c.',
   });
 
-/** Splits at the commas that stand outside brackets. */
 function splitOutside(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

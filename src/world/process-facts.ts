@@ -3,7 +3,6 @@ import { hostname } from 'node:os';
 import type { Identity } from './identity.js';
 import type { Member } from './rendezvous/messages.js';
 
-/** What this process tells the others when it joins. */
 export const describeSelf = (identity: Identity): Member => ({
   rank: identity.rank,
   localRank: identity.localRank,
@@ -13,7 +12,6 @@ export const describeSelf = (identity: Identity): Member => ({
   pid: process.pid,
 });
 
-/** The processes above this one, nearest first. */
 export function ancestors(): { pid: number; name: string }[] {
   const above: { pid: number; name: string }[] = [];
   for (let pid = process.ppid; pid > 1 && above.length < 64; ) {

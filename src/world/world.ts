@@ -109,7 +109,6 @@ function checkedTimeout(ms: number): number {
   return Math.min(ms, 86_400_000);
 }
 
-/** How rank 0 reaches its own server. */
 const reachable = (address: string): string =>
   address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
 

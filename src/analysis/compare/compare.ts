@@ -180,7 +180,6 @@ function setUpDifferences(a: Run, b: Run): string[] {
     .map(([what, of]) => `${what}: ${String(of(a))} in A, ${String(of(b))} in B`);
 }
 
-/** Whether both sides have the row, whatever came of it. */
 export const isOnBothSides = (change: Change): boolean =>
   change !== 'only in A' && change !== 'only in B';
 

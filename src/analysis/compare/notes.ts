@@ -1,6 +1,5 @@
 import { type Comparison, fewestBlocks } from './compare.js';
 
-/** How the rows were judged, for the reader. */
 export function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
   const percent = `${Number((tolerance * 100).toFixed(2))} %`;
   const counts = `${blocks[0]} blocks of A and ${blocks[1]} of B`;

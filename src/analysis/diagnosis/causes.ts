@@ -13,7 +13,6 @@ export interface Cause {
 }
 
 type Subject = Omit<Cause, 'cells'>;
-/** The ranks of each host. */
 type Mates = ReadonlyMap<string, number[]>;
 
 /**
@@ -86,28 +85,15 @@ function pairsOf(cell: Cell, { hosts, nics }: Places, inside: boolean): [string,
   const name = (rank: number) => (inside ? `rank ${rank}` : hosts[rank]!);
   const [first, second] = from < to ? [from, to] : [to, from];
   const subjects: [string, Subject][] = [];
-  const add = (onRail: number | undefined) => {
+  const add = (ends: string, ranks: [number, number], direction: Direction, onRail?: number) => {
     const where = onRail === undefined ? {} : { rail: onRail, nic: nics[onRail]! };
-    const key = `${onRail ?? ''}`;
-    subjects.push([
-      `pair|${name(from)}>${name(to)}|${key}`,
-      {
-        kind: 'pair',
-        who: { from: name(from), to: name(to), ...where, direction: 'out' },
-        ranks: [from, to],
-      },
-    ]);
-    subjects.push([
-      `pair|${[name(first), name(second)].sort().join('=')}|${key}`,
-      {
-        kind: 'pair',
-        who: { from: name(first), to: name(second), ...where, direction: 'both' },
-        ranks: [first, second],
-      },
-    ]);
+    const who = { from: name(ranks[0]), to: name(ranks[1]), ...where, direction };
+    subjects.push([`pair|${ends}|${onRail ?? ''}`, { kind: 'pair', who, ranks }]);
   };
-  add(undefined);
-  if (rail !== undefined && nics.length > 1) add(rail);
+  for (const onRail of [undefined, ...(rail !== undefined && nics.length > 1 ? [rail] : [])]) {
+    add(`${name(from)}>${name(to)}`, [from, to], 'out', onRail);
+    add([name(first), name(second)].sort().join('='), [first, second], 'both', onRail);
+  }
   return subjects;
 }
 

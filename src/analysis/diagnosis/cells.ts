@@ -12,7 +12,6 @@ export interface Cell {
   readonly value: number;
 }
 
-/** Who is where. */
 export interface Places {
   /** By rank. */
   readonly hosts: readonly string[];

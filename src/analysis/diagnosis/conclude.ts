@@ -5,7 +5,6 @@ import { type Side, sidesOf } from './sides.js';
 import { type Suspect, type Symptom, shareLost, standingStill } from './suspects.js';
 import { evidenceOf, nextStep } from './words.js';
 
-/** What the retest of one suspect gave. */
 export interface RetestResult {
   readonly suspect: Suspect;
   readonly retests: readonly Retest[];

@@ -14,7 +14,6 @@ interface Examined {
   readonly gaps: readonly Gap[];
 }
 
-/** What the scan and the retests say together. */
 export function diagnosisOf({ scan, suspects, results, gaps }: Examined): Diagnosis {
   const { matrix, pace } = scan;
   const { findings, dismissed } = concludeAll(results, matrix);

@@ -3,7 +3,6 @@ import type { PairMatrix } from './cells.js';
 import { conclude, type RetestResult } from './conclude.js';
 import type { Suspect } from './suspects.js';
 
-/** What all retests together say, and who of the suspects was healthy alone. */
 interface Conclusions {
   readonly findings: readonly Finding[];
   readonly dismissed: readonly Suspect[];

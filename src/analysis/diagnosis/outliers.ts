@@ -2,7 +2,6 @@ import { median } from '../../measure/quantile.js';
 import type { Row } from '../../results/schema.js';
 import { spreadOf } from './noise.js';
 
-/** One rank of a row that is slower than the others. */
 interface Outlier {
   readonly rank: number;
   /** Of the others' speed. */

@@ -5,7 +5,6 @@ import type { Cell, PairCell, PairMatrix, Places } from './cells.js';
 import { type Explanation, explainCells, type Rule } from './explain-cells.js';
 import { lateRule, lossRule, slowRule, stallRule } from './rules.js';
 
-/** What makes somebody suspect. */
 export interface Symptom {
   readonly metric: 'slow' | 'late' | 'stall' | 'loss' | 'pace';
   /** A logarithm, negative: of bandwidth, or of the inverse of what should be small. */
@@ -133,7 +132,6 @@ export const shareLost = ({ lostMs, queuedMs, wallMs }: Pace): number =>
 
 const leastShare = 0.04;
 
-/** Ranks that stand still far more than the others. */
 export function standingStill(pace: readonly Pace[]): { rank: number; share: number }[] {
   return pace.flatMap((own) => {
     const share = shareLost(own);

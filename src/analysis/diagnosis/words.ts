@@ -14,7 +14,6 @@ type Subject = Pick<Finding, 'cause' | 'who' | 'symptom'>;
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const times = (factor: number): string => `${factor.toFixed(factor < 10 ? 1 : 0)} times`;
 
-/** Why we say so. */
 export function evidenceOf(subject: Subject, figures: Figures): string {
   const { effect = 0, resent = 0, share = 0, usual = 0, longestMs = 0 } = figures;
   switch (subject.symptom) {
@@ -39,7 +38,6 @@ const look: Record<Finding['cause'], string> = {
   rank: 'Check that process and its core: what stops it, what else runs on the core, cgroup limits.',
 };
 
-/** What to look at. */
 export function nextStep({ cause, symptom, who }: Subject): string {
   if (symptom === 'stalls') {
     return 'Check what stops that process: a debugger, a cgroup CPU limit or freezer, the batch system, swapping.';

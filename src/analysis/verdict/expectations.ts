@@ -13,7 +13,6 @@ interface Metric {
   of(row: Row): number | null | undefined;
 }
 
-/** What can be expected of a row. */
 export const metrics = {
   gbps: { unit: 'Gbps', moreIsBetter: true, of: (row) => row.gbps },
   lineGbps: { unit: 'Gbps on the line', moreIsBetter: true, of: (row) => row.lineGbps },

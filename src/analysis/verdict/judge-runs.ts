@@ -77,7 +77,6 @@ function unfinished({ benchmark, outcome, errors }: Run): Item[] {
 /** So much slower than before is a failure, not a degradation. */
 const failingEffect = 0.25;
 
-/** A comparison with an earlier run, as items. */
 export const judgeComparison = (comparison: Comparison): Item[] =>
   comparison.rows.map((row) => judgeCompared(comparison.benchmark, row));
 

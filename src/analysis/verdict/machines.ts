@@ -32,6 +32,10 @@ interface Reference {
 /** Per cent by size, the smallest first. */
 type Efficiencies = Readonly<Record<string, number>>;
 
+const writeSizes = ['256K', '512K', '1M', '2M', '4M', '8M', '16M', '32M', '64M', '1G'];
+const atWriteSizes = (...shares: number[]): Efficiencies =>
+  Object.fromEntries(shares.map((share, i) => [writeSizes[i]!, share]));
+
 /**
  * Share of the line rate by size, as published for p5.48xlarge over EFA (Libefaxx's result tables: write and
  * all2all on 4 nodes, sendrecv on 2). The other machines are held to the same shares of their own rates.
@@ -40,30 +44,8 @@ const reference: Readonly<Record<string, Reference>> = {
   write: {
     metric: 'busbwPercent',
     columns: {
-      SinglePin: {
-        '256K': 31.6,
-        '512K': 48,
-        '1M': 63.3,
-        '2M': 77.3,
-        '4M': 86.2,
-        '8M': 91.4,
-        '16M': 94,
-        '32M': 95.8,
-        '64M': 96.6,
-        '1G': 97.7,
-      },
-      SingleDMA: {
-        '256K': 32.6,
-        '512K': 47.9,
-        '1M': 64.2,
-        '2M': 78.2,
-        '4M': 85.9,
-        '8M': 91.1,
-        '16M': 94,
-        '32M': 95.6,
-        '64M': 96.6,
-        '1G': 97.7,
-      },
+      SinglePin: atWriteSizes(31.6, 48, 63.3, 77.3, 86.2, 91.4, 94, 95.8, 96.6, 97.7),
+      SingleDMA: atWriteSizes(32.6, 47.9, 64.2, 78.2, 85.9, 91.1, 94, 95.6, 96.6, 97.7),
       MultiDMA: { '256K': 8.2, '4M': 57.8, '64M': 91.7, '1G': 95 },
     },
     ofBound: {

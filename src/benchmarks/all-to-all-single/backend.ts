@@ -9,7 +9,6 @@ export type BackendId = (typeof backendIds)[number];
 /** Something that carries out the exchange. Every rank makes the same calls in the same order. */
 export interface Backend {
   readonly id: BackendId;
-  /** The library and its version. */
   readonly version: string;
   /**
    * One exchange from the input to the output tensor, a rank's own block included. All ranks meet before it and after
@@ -19,7 +18,6 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** What a backend is opened for. */
 export interface BackendJob {
   readonly world: World;
   readonly exchange: Exchange;

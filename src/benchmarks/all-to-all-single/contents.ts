@@ -4,7 +4,6 @@ import { addChecked, type Checked } from '../../runner/verify.js';
 import { type Dtype, dtypeCode, elementBytesOf, pythonFloat, stored, valuesIn } from './dtype.js';
 import type { Exchange, NumberBlock } from './exchange.js';
 
-/** The two tensors of a rank. */
 export interface Tensors {
   readonly input: HostBuffer;
   readonly output: HostBuffer;
@@ -52,7 +51,6 @@ export class Contents {
     return { ...checked, wrongElement: this.#describe(blocks[wrongAt]!, found[wrongAt * 4 + 1]!) };
   }
 
-  /** Fills the input with a pattern of `seed`, and the output with another. */
   async writeSeeded(seed: number): Promise<void> {
     const { input, output } = this.#tensors;
     await input.fill(seed + this.#rank);
@@ -74,7 +72,6 @@ export class Contents {
     return addChecked(parts);
   }
 
-  /** The first and the last elements of the output. */
   ends(count: number): { first: string[]; last: string[] } {
     const { dtype } = this.#exchange;
     const bytes = this.#exchange.targetBytes(this.#rank);

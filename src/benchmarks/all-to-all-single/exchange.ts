@@ -28,7 +28,6 @@ export class Exchange {
   readonly dtype: Dtype;
   readonly elementBytes: number;
   readonly matrix: ByteMatrix;
-  /** Every block has the same size. */
   readonly uniform: boolean;
   /** The number with which each rank's tensor begins. */
   readonly #firsts: readonly number[];
@@ -73,12 +72,10 @@ export class Exchange {
     return Math.max(...all);
   }
 
-  /** What a rank's input holds. */
   outgoing(rank: number): NumberBlock[] {
     return this.matrix.map((_, peer) => this.#block(rank, peer, this.#sourceOffset(rank, peer)));
   }
 
-  /** What a rank's output must hold afterwards. */
   incoming(rank: number): NumberBlock[] {
     let offset = 0;
     return this.matrix.map((_, peer) => {
@@ -111,11 +108,9 @@ export class Exchange {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-/** Every rank sends `bytes` to every rank. */
 export const uniformMatrix = (world: number, bytes: number): ByteMatrix =>
   Array.from({ length: world }, () => Array<number>(world).fill(bytes));
 
-/** Messages are made of whole elements. */
 export function checkMessage(bytes: number, dtype: Dtype): void {
   const size = elementBytesOf(dtype);
   if (bytes === 0) {

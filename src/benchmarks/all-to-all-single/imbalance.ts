@@ -98,7 +98,6 @@ function cellBytes(cell: string, where: string, path: string, dtype: Dtype): num
   throw bad(path, what, `Use multiples of ${size}, or another \`dtype\`.`);
 }
 
-/** A matrix has a row for every rank. */
 export function checkMatrixWorld(matrix: ByteMatrix, path: string, world: number): void {
   if (matrix.length === world) return;
   throw new WeftError(

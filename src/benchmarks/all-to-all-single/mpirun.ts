@@ -8,7 +8,6 @@ import { parseReports } from '../../world/launch/rank-process.js';
 import { type MpiName, mpiTitle } from './mpi.js';
 import { hasShim } from './shims.js';
 
-/** A launcher of an MPI that can run here. */
 interface MpiLauncher {
   readonly mpi: MpiName;
   readonly command: string;
@@ -71,7 +70,6 @@ function untilWeDie(): string[] {
   return there ? ['setpriv', '--pdeathsig', 'TERM'] : [];
 }
 
-/** Starts the whole job by MPI's launcher and waits for it. */
 async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<LauncherEnd> {
   const folder = mkdtempSync(join(tmpdir(), 'weft-job-'));
   const reports = join(folder, 'reports');

@@ -1,7 +1,6 @@
 import { isWeftError } from '../../errors.js';
 import { HostBuffer } from '../../memory/buffer.js';
 import type { FabricSettings } from '../../settings/table.js';
-import type { World } from '../../world/world.js';
 import { type Backend, type BackendId, type BackendJob, Unavailable } from './backend.js';
 import type { Tensors } from './contents.js';
 import type { Exchange } from './exchange.js';
@@ -24,13 +23,9 @@ export interface Opened extends AsyncDisposable {
   readonly fabric: FabricBackend | undefined;
 }
 
-interface OpenOptions {
-  readonly world: World;
-  readonly exchange: Exchange;
+interface OpenOptions extends Omit<BackendJob, 'tensors' | 'timeoutMs' | 'gpus'> {
   readonly ids: readonly BackendId[];
   readonly settings: FabricSettings;
-  readonly interfaces: readonly string[];
-  readonly ifaceGiven: boolean;
 }
 
 const openers = { gloo: openGloo, mpi: openMpi, nccl: openNccl } as const;
@@ -60,7 +55,8 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
       ? await attempt('fabric', () => FabricBackend.open(world, exchange, settings, interfaces))
       : undefined;
     const tensors = fabric?.tensors ?? allocate(exchange, world.rank, own);
-    const job = jobOf(options, tensors);
+    const { timeoutMs, gpus } = settings;
+    const job: BackendJob = { ...options, tensors, timeoutMs, gpus };
     for (const id of ids) {
       if (id !== 'fabric') await attempt(id, () => openers[id](job));
     }
@@ -72,13 +68,6 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
   }
 }
 
-const jobOf = ({ settings, ...rest }: OpenOptions, tensors: Tensors): BackendJob => ({
-  ...rest,
-  tensors,
-  timeoutMs: settings.timeoutMs,
-  gpus: settings.gpus,
-});
-
 /** Why a backend could not be opened; what is not its own affair is thrown. */
 function missingFor(id: BackendId, error: unknown): Missing {
   if (error instanceof Unavailable) return { id, outcome: 'skipped', reason: error.message };
@@ -88,9 +77,8 @@ function missingFor(id: BackendId, error: unknown): Missing {
 
 /** Without a fabric nothing has to be registered: ordinary memory, on huge pages, touched. */
 function allocate(exchange: Exchange, rank: number, own: HostBuffer[]): Tensors {
-  const input = new HostBuffer(Math.max(64, exchange.sourceBytes(rank)));
-  own.push(input);
-  const output = new HostBuffer(Math.max(64, exchange.targetBytes(rank)));
-  own.push(output);
-  return { input, output };
+  own.push(new HostBuffer(Math.max(64, exchange.sourceBytes(rank))));
+  own.push(new HostBuffer(Math.max(64, exchange.targetBytes(rank))));
+  const [input, output] = own;
+  return { input: input!, output: output! };
 }

@@ -7,12 +7,10 @@ import { type Backend, type BackendId, type BackendJob, together, Unavailable } 
 /** A library behind the interface of native/peers/peer.h. */
 interface PeerLibrary {
   readonly id: BackendId;
-  /** What the addon opens. */
   readonly path: string;
   readonly networkInterface?: string;
   /** CUDA's number of this rank's GPU, where the library uses one. */
   readonly gpu?: number;
-  /** Why it cannot be loaded, and what to do about that. */
   unavailable(reason: string): string;
   /** What to do about an error of the library's, where we know. */
   hint?(reason: string): string | undefined;
@@ -21,16 +19,14 @@ interface PeerLibrary {
 /** How long a library may take to let go of its connections. */
 const closingMs = 5000;
 
-/** Opens a library on every rank and connects them. */
 export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<Backend> {
-  const { world } = job;
+  const { world, exchange, tensors } = job;
   let native: NativePeer | undefined;
   try {
     const addresses = await together(world, `${library.id} open`, async () => {
       native = load(library);
-      return await within(job, library, 'initialization', () =>
-        native!.open(setupOf(job, library)),
-      );
+      const setup = setupOf(job, library);
+      return await within(job, library, 'initialization', () => native!.open(setup));
     });
     await together(world, `${library.id} connect`, () =>
       within(job, library, 'connecting the ranks', () => native!.connect(addresses)),
@@ -39,45 +35,19 @@ export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<B
     await letGo(native);
     throw error;
   }
-  return new PeerBackend(job, library, native!);
-}
-
-class PeerBackend implements Backend {
-  readonly id: BackendId;
-  readonly version: string;
-  readonly #job: BackendJob;
-  readonly #library: PeerLibrary;
-  readonly #native: NativePeer;
-  readonly #sendBytes: Float64Array;
-  readonly #receiveBytes: Float64Array;
-
-  constructor(job: BackendJob, library: PeerLibrary, native: NativePeer) {
-    const { exchange, world } = job;
-    this.id = library.id;
-    this.version = native.version;
-    this.#job = job;
-    this.#library = library;
-    this.#native = native;
-    this.#sendBytes = Float64Array.from(exchange.sendBytes(world.rank));
-    this.#receiveBytes = Float64Array.from(exchange.receiveBytes(world.rank));
-  }
-
-  exchange(): Promise<number> {
-    const { tensors, exchange } = this.#job;
-    return within(this.#job, this.#library, 'the exchange', () =>
-      this.#native.exchange(
-        tensors.input.native,
-        tensors.output.native,
-        this.#sendBytes,
-        this.#receiveBytes,
-        exchange.uniform,
+  const peer = native!;
+  const sendBytes = Float64Array.from(exchange.sendBytes(world.rank));
+  const receiveBytes = Float64Array.from(exchange.receiveBytes(world.rank));
+  const [input, output] = [tensors.input.native, tensors.output.native];
+  return {
+    id: library.id,
+    version: peer.version,
+    exchange: () =>
+      within(job, library, 'the exchange', () =>
+        peer.exchange(input, output, sendBytes, receiveBytes, exchange.uniform),
       ),
-    );
-  }
-
-  close(): Promise<void> {
-    return letGo(this.#native);
-  }
+    close: () => letGo(peer),
+  };
 }
 
 function load(library: PeerLibrary): NativePeer {

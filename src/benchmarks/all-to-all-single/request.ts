@@ -103,7 +103,6 @@ export async function agreeOnExchange(request: ExchangeRequest, world: World): P
   return new Exchange(await world.broadcast<ByteMatrix>('matrix', mine ?? []), dtype);
 }
 
-/** The exchange as one process sees it. */
 export function exchangeOf(request: ExchangeRequest, world: number): Exchange {
   const { msgBytes, dtype, zipf, matrix: path } = request;
   if (path !== undefined) return new Exchange(readMatrix(path, dtype), dtype);

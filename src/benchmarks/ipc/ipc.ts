@@ -89,7 +89,6 @@ async function bestMemset(
   return best;
 }
 
-/** What rank 0 tells rank 1 after it has written. */
 interface Written {
   readonly bytes: number;
   readonly seed: number;

@@ -48,7 +48,6 @@ export class OwnPace {
     this.#longestMs = Math.max(this.#longestMs, late);
   }
 
-  /** What was seen since the last call. */
   take(): Pace {
     const pace: Pace = {
       rank: this.#rank,

@@ -23,7 +23,6 @@ export interface PairJob {
   readonly rail: number | undefined;
 }
 
-/** What one directed pair gave. */
 export interface PairSamples extends Pick<PairJob, 'metric' | 'rail'> {
   readonly from: number;
   readonly to: number;

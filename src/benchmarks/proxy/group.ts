@@ -19,7 +19,6 @@ import { verifyMode } from './verify.js';
 /** One strategy at one size, in several modes. */
 interface ProxyGroup {
   readonly session: Session;
-  /** Where the data lies. */
   readonly engine: ServingEngine;
   readonly settings: Settings;
   readonly producers: Producers;

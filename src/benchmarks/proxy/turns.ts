@@ -6,7 +6,6 @@ import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
 import { type Asking, type Mode, runMode } from './modes.js';
 
-/** What was measured of a mode. */
 export interface Timed {
   readonly count: Count;
   /** Samples, by the rounds in which the modes took turns. */

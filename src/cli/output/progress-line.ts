@@ -3,7 +3,6 @@ import { sparkline } from '../../results/formats/bars.js';
 import { painter } from '../../results/formats/text.js';
 import type { Terminal } from './terminal.js';
 
-/** Where a run stands when a row begins. */
 export interface Standing {
   readonly title: string;
   readonly index: number;
@@ -15,7 +14,6 @@ export interface Standing {
   /** Rates of this column's rows so far. */
   readonly rates: readonly (number | null)[];
   readonly elapsedMs: number;
-  /** How long the last row took. */
   readonly lastRowMs: number;
 }
 

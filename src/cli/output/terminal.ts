@@ -1,4 +1,3 @@
-/** What the terminal can show. */
 export interface Terminal {
   readonly width: number;
   readonly color: boolean;

@@ -5,7 +5,6 @@ import { showConnectionOf } from './connection.js';
 import { element, setAttributes, setText, show } from './dom.js';
 import { dateText, headlineText, nameOf, none, runAddress } from './words.js';
 
-/** All runs of the folder as they come and go. */
 export function followList(changed: (listing: Listing) => void): () => void {
   const source = new EventSource('/api/runs/events');
   showConnectionOf(source);

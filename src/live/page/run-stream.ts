@@ -2,7 +2,6 @@ import type { Run } from '../../results/schema.js';
 import type { Lines, RunState, Standing, WireLine } from '../wire.js';
 import { showConnection, showConnectionOf } from './connection.js';
 
-/** A run as far as it has come. */
 export interface LiveRun {
   readonly run: Run | undefined;
   readonly state: RunState;

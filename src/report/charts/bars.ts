@@ -20,7 +20,6 @@ export interface BarChart {
   readonly placesName?: string;
   readonly axis: AxisOf;
   readonly bars: readonly Bar[];
-  /** On top of each other. */
   readonly stacked?: boolean;
 }
 
@@ -81,7 +80,6 @@ const valueLabel = ({ text }: AxisOf): object => ({
   formatter: `@value ${text} 1`,
 });
 
-/** The ends of the scale, in words. */
 function summaryOf(bars: readonly Bar[], { places: names, axis }: BarChart): string {
   const all = bars.flatMap((bar) =>
     bar.values.flatMap((value, i) =>

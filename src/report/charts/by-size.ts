@@ -7,10 +7,8 @@ import type { Line } from '../lines.js';
 import { gbpsAt, middle90 } from '../spread.js';
 import { decadeTicks, doublingTicks } from '../ticks.js';
 
-/** A figure of a row, and the range its iterations cover. */
 export interface Measure {
   readonly axis: AxisOf;
-  /** Over powers of ten. */
   readonly log?: boolean;
   readonly value: (row: Row) => number | null | undefined;
   readonly range?: (row: Row) => readonly [number, number] | undefined;
@@ -36,7 +34,6 @@ function pointsOf(line: Line, { value, range }: Measure) {
 interface SizeChart {
   readonly title: string;
   readonly caption: string;
-  /** Default: size per peer. */
   readonly sizeName?: string;
   readonly measure: Measure;
   /** Levels to draw across, such as a line rate. */

@@ -55,7 +55,6 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
 
 const mostIntervals = 6;
 
-/** The values' range, out to the next whole step. */
 function around(values: readonly number[]) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find(

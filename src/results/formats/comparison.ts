@@ -65,7 +65,6 @@ export function comparisonParts(comparison: Comparison) {
 }
 export type ComparisonParts = ReturnType<typeof comparisonParts>;
 
-/** The answer in a line: how many rows, and which way. */
 export function answerOf({ benchmark, rows }: Comparison): string {
   const count = (change: Change) => rows.filter((row) => row.change === change).length;
   const parts = changes

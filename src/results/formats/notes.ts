@@ -128,7 +128,6 @@ function marks(run: Run): Note[] {
   return [...(used.has(noisyMark) ? [noisy] : []), ...(used.has(burstMark) ? [burst] : [])];
 }
 
-/** DMA columns, by the way their bytes went. */
 function deviceColumns(run: Run): Note[] {
   const byWay = groupBy(run.rows, ({ labels }) => wayOf(labels));
   return [...byWay].flatMap(([way, rows]): Note[] => {

@@ -18,7 +18,6 @@ function padded({ heads, lines, left = [] }: PlainTable) {
   return { widths, pad };
 }
 
-/** Heads, then the lines, as text. */
 export function alignedTable(table: PlainTable): string[] {
   const { pad } = padded(table);
   return [table.heads, ...table.lines].map((cells) => pad(cells).join(gap).trimEnd());

@@ -112,7 +112,6 @@ function groupOf(title: string, index: number, { figures, lines }: Grid): Group 
   return measured({ title: `${title}${wayOf(rows)}`, heads, cells, rows });
 }
 
-/** How a DMA column's bytes went. */
 function wayOf(rows: readonly (Row | undefined)[]): string {
   const ways = new Set(rows.flatMap((row) => row?.labels.memory ?? []));
   const shown = [...ways].filter((memory) => memory === 'staged' || memory === 'direct');

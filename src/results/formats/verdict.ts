@@ -4,7 +4,6 @@ import { type Ink, painter, wrap } from './text.js';
 interface Look {
   readonly color?: boolean;
   readonly width?: number;
-  /** Also what passed. */
   readonly all?: boolean;
 }
 

@@ -12,7 +12,6 @@ export class LastWords {
     this.#text = (this.#text + text).slice(-mostWords);
   }
 
-  /** The last lines, at most `lines`. */
   tail(lines = 12): string {
     return this.#text.trim().split('\n').slice(-lines).join('\n');
   }

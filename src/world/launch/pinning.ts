@@ -4,7 +4,6 @@ import { type Machine, placeHere, readMachine } from './machine.js';
 
 interface PinOptions {
   readonly pin: 'auto' | 'none';
-  /** Ranks on this machine. */
   readonly localRanks: number;
   /** CUDA's numbers of the GPUs they take in turn. */
   readonly gpus?: readonly number[] | undefined;

@@ -1,6 +1,5 @@
 import { conflict, firstHost, localPlace, optional, place, type Reader } from './reading.js';
 
-/** Ranks that `spawnRanks` started. */
 export const local: Reader = (env) => {
   const at = place(env, 'WEFT_RANK', 'WEFT_SIZE');
   if (at === undefined) return undefined;

@@ -14,7 +14,6 @@ export interface LauncherReading {
 
 export type Reader = (env: Environment, options: IdentifyOptions) => LauncherReading | undefined;
 
-/** How many ports after the first are tried when it is taken. */
 const sparePorts = 16;
 export const successors = (port: number): number[] =>
   Array.from({ length: sparePorts }, (_, i) => port + 1 + i).filter((next) => next <= 65_535);
@@ -58,7 +57,6 @@ export function localPlace(env: Environment, rankName: string, sizeName: string,
 export const firstHost = (rank: number, localRank: number): 0 | undefined =>
   rank === localRank ? 0 : undefined;
 
-/** MASTER_ADDR and MASTER_PORT: both, or neither. */
 export function master(env: Environment): { host: string; port: number } | undefined {
   if (env.MASTER_ADDR === undefined && env.MASTER_PORT === undefined) return undefined;
   const port = integer(env, 'MASTER_PORT', 1, 65_535);

@@ -42,7 +42,6 @@ export class RendezvousClient {
   #failures = 0;
   #closed: WeftError | undefined;
 
-  /** Resolves when every rank of the job has joined. */
   static async join(options: ClientOptions): Promise<RendezvousClient> {
     const connection = await reach(options);
     const client = new RendezvousClient(connection, options);

@@ -69,7 +69,6 @@ export class Collectives {
     return collective;
   }
 
-  /** The ranks this one's result still needs. */
   #missing(collective: Collective, rank: number): number[] {
     if (this.#isReady(collective, rank)) return [];
     if (collective.kind === 'broadcast') return [root];

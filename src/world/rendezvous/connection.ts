@@ -39,7 +39,6 @@ export class Connection {
     });
   }
 
-  /** The other side, for messages. */
   get peer(): string {
     return this.#socket.remoteAddress ?? 'an unknown address';
   }

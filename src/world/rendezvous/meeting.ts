@@ -3,7 +3,6 @@ import { WeftError } from '../../errors.js';
 import type { Environment, Identity } from '../identity.js';
 import { addressOf, chooseInterface, type Interfaces } from '../interfaces.js';
 
-/** Where rank 0 listens and where the others look for it. */
 export interface Meeting {
   /** Rank 0 takes the first of these that it can bind, on the first of `ports` that is free. */
   readonly listenHosts: readonly string[];

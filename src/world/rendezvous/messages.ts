@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { errorCodes } from '../../errors.js';
 
-/** What a rank tells about itself when it joins. */
 const memberSchema = z.object({
   rank: z.number().int().min(0),
   host: z.string().min(1).max(255),
@@ -31,7 +30,6 @@ const failureSchema = z.object({
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** From a rank to rank 0. */
 export const requestSchema = z.discriminatedUnion('t', [
   z.object({ t: z.literal('join'), size: z.number().int().min(1), member: memberSchema }),
   z.object({

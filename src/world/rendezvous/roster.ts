@@ -1,7 +1,6 @@
 import type { Connection } from './connection.js';
 import type { Member } from './messages.js';
 
-/** A rank that has joined, as rank 0 sees it. */
 export interface Seat {
   readonly member: Member;
   readonly connection: Connection;
@@ -79,7 +78,6 @@ export class Roster {
     return expected === undefined ? `rank ${rank}` : `rank ${rank} (expected on host ${expected})`;
   }
 
-  /** The names of these ranks with what each was last doing. */
   describe(ranks: readonly number[]): string {
     const now = performance.now();
     const named = ranks.slice(0, mostNamed).map((rank) => {

@@ -15,7 +15,6 @@ interface ServerOptions {
   readonly secret: Secret;
   readonly meeting: Meeting;
   readonly expectedHosts: readonly string[] | undefined;
-  /** How long ranks may take to join. */
   readonly timeoutMs: number;
   readonly heartbeatMs: number;
   /** Silence after which a rank counts as lost. */
@@ -59,7 +58,6 @@ export class RendezvousServer {
     server.on('error', () => {}); // accept failed (no file descriptors): the rank will try again
   }
 
-  /** Where it listens, after the choice of a port. */
   get address(): AddressInfo {
     return this.#server.address() as AddressInfo;
   }
