@@ -7,6 +7,7 @@ import {
   type Benchmark,
   commonKeysOf,
   everyoneSpeaks,
+  isPlanned,
   optionsOf,
   usesFabric,
 } from '../runner/benchmark.js';
@@ -21,7 +22,6 @@ import {
 } from '../settings/table.js';
 import { explainJob } from './explain.js';
 import { inRanks } from './in-ranks.js';
-import { launchBy } from './launch-by.js';
 import { measureAndPrint } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -110,4 +110,30 @@ export function preflight({ provider, nics, channels }: Settings): void {
   loadLibrary();
   if (provider === undefined) return;
   findOffers({ provider, nics, channels });
+}
+
+/** Starts the ranks of this machine in a benchmark's own way; undefined where it has none. */
+function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<number> | undefined {
+  const { benchmark, settings } = job;
+  if (isPlanned(benchmark) || benchmark.fabric !== 'own') return undefined;
+  const launcher = benchmark.launcher?.(job);
+  if (!launcher) return undefined;
+  if (!quiet) {
+    process.stderr.write(
+      `weft: starting ${ranks} ranks with ${launcher.command}: ${launcher.reason}\n`,
+    );
+  }
+  const [, script = '', ...args] = process.argv;
+  const command = { command: process.execPath, args: [script, ...args] };
+  return launcher.start({ ranks, pin: settings.pin, ...command }).then((end) => {
+    if (end.code === exitCode.ok) return exitCode.ok;
+    if (!end.explained) {
+      const how =
+        end.signal === undefined ? `exited with code ${end.code}` : `was killed by ${end.signal}`;
+      process.stderr.write(`weft: ${launcher.command} ${how}, and no rank reported an error\n`);
+    }
+    // A launcher makes a code of its own of a rank that was killed.
+    const ours = Object.values<number>(exitCode).find((code) => code === end.code);
+    return ours ?? exitCode.failed;
+  });
 }

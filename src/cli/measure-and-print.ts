@@ -10,7 +10,6 @@ import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
-import { timestamp } from './output/timestamp.js';
 import type { ShowOptions } from './show-options.js';
 
 /** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */
@@ -56,4 +55,13 @@ function print({ run, path, error }: Recorded, show: ShowOptions): number {
   if (error === undefined) return codeOfOutcome[run.outcome];
   process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
+}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `2026-11-07 09:30:12.045`, local time. */
+export function timestamp(at: Date): string {
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
+  return `${day} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }

@@ -178,10 +178,9 @@ export class DeviceEngine implements ServingEngine {
   #release(): void {
     if (!this.#buffers) return;
     if ('direct' in this.#buffers) for (const remote of this.#buffers.remotes) remote.close();
-    const { source, target } =
-      'direct' in this.#buffers ? this.#buffers.direct : this.#buffers.staged;
-    source.close();
-    target.close();
+    const pair = 'direct' in this.#buffers ? this.#buffers.direct : this.#buffers.staged;
+    pair.source.close();
+    pair.target.close();
     this.#buffers = undefined;
   }
 

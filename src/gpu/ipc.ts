@@ -3,7 +3,8 @@ import { WeftError } from '../errors.js';
 import type { Mismatch } from '../memory/buffer.js';
 import { addon } from '../native/addon.js';
 import type { NativeIpcJob, NativePeerMemory } from '../native/tasks.js';
-import { slowestLinkGbps } from '../topology/slowest-link.js';
+import type { Topology } from '../topology/model.js';
+import { pciAddress } from '../topology/pci-address.js';
 import { readSysfs } from '../topology/sysfs.js';
 import { callingGpu } from './faults.js';
 import { gpuAvailability, openGpu } from './gpu.js';
@@ -112,3 +113,17 @@ export function pathTo(
 
 /** In one direction, all links of a GPU together, by compute capability: A100, H100 and H200, B200. */
 const nvlinkGbps: Readonly<Record<string, number>> = { '8.0': 2400, '9.0': 3600, '10.0': 7200 };
+
+/**
+ * What the slowest PCIe link of these GPUs carries in one direction; bytes from one to the other cross them all.
+ * Undefined where one of them is not known.
+ */
+export function slowestLinkGbps(
+  { gpus }: Topology,
+  addresses: readonly string[],
+): number | undefined {
+  const links = addresses.map(
+    (address) => gpus.find(({ pci }) => pci === pciAddress(address))?.linkGbps,
+  );
+  return links.some((link) => link === undefined) ? undefined : Math.min(...(links as number[]));
+}

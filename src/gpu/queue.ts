@@ -10,9 +10,8 @@ export const elementBytes = 16;
 export const mostCapacity = 2 ** 24;
 
 /** Measures the queue once. An aborted signal ends it, with the signal's reason. */
-export function runQueue(job: NativeQueueJob, signal?: AbortSignal): Promise<NativeQueueResult> {
-  return runTask(() => addon().queueRun(job), signal);
-}
+export const runQueue = (job: NativeQueueJob, signal?: AbortSignal): Promise<NativeQueueResult> =>
+  runTask(() => addon().queueRun(job), signal);
 
 /** What to do when the work took too long, and when it was asked for what cannot be. */
 interface TaskHints {

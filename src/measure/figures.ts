@@ -67,13 +67,11 @@ export const noFigures: Figures = {
   ofBoundPercent: null,
 };
 
-function percentOf(part: number, whole: number | undefined): number | null {
-  return whole === undefined || whole <= 0 ? null : (part / whole) * 100;
-}
+const percentOf = (part: number, whole: number | undefined): number | null =>
+  whole === undefined || whole <= 0 ? null : (part / whole) * 100;
 
-export function isTooGood(figures: Figures): boolean {
-  return figures.ofBoundPercent !== null && figures.ofBoundPercent > tooGoodPercent;
-}
+export const isTooGood = (figures: Figures): boolean =>
+  figures.ofBoundPercent !== null && figures.ofBoundPercent > tooGoodPercent;
 
 /** nccl-tests' two figures, GB/s of 1e9 bytes. */
 export interface NcclFigures {

@@ -76,22 +76,15 @@ export function rangeText(values: readonly number[], digits: number): string {
 }
 
 /** 1e9 bits per second; a bit per nanosecond is the same. */
-export function gbpsOf(bytes: number, nanoseconds: number): number {
-  return (bytes * 8) / nanoseconds;
-}
+export const gbpsOf = (bytes: number, nanoseconds: number): number => (bytes * 8) / nanoseconds;
 
 /** nccl-tests' GB/s: 1e9 bytes per second. */
-export function gigabytesPerSecond(bytes: number, nanoseconds: number): number {
-  return bytes / nanoseconds;
-}
+export const gigabytesPerSecond = (bytes: number, nanoseconds: number): number =>
+  bytes / nanoseconds;
 
-export function nanosecondsAt(bytes: number, rateGbps: number): number {
-  return (bytes * 8) / rateGbps;
-}
+export const nanosecondsAt = (bytes: number, rateGbps: number): number => (bytes * 8) / rateGbps;
 
-export function microseconds(nanoseconds: number): number {
-  return nanoseconds / 1000;
-}
+export const microseconds = (nanoseconds: number): number => nanoseconds / 1000;
 
 /** Four significant digits without trailing zeros, whole numbers in full: `66.54`, `1.2`, `12345`. */
 export function significant(value: number): string {

@@ -141,9 +141,8 @@ export function allowedLineRateGbps(
 /** A channel without a NIC's name has one of its own. */
 const nicOf = (link: Link | undefined, channel: number): string | number => link?.nic ?? channel;
 
-function ratesByNic(links: readonly Link[]): Map<string | number, number | undefined> {
-  return new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
-}
+const ratesByNic = (links: readonly Link[]): Map<string | number, number | undefined> =>
+  new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
 
 /** Bits over Gbps are nanoseconds. Sequential blocks add up; others take as long as the busiest link. */
 function boundNanoseconds(load: Load, links: readonly Link[]): number | undefined {

@@ -17,16 +17,7 @@ const maxSenders = 4;
 const maxBlocks = 6;
 const barWidth = 24;
 
-interface Ink {
-  readonly dot: string;
-  readonly line: string;
-  readonly arrow: string;
-  readonly fork: { only: string; first: string; middle: string; last: string };
-  readonly more: string;
-  readonly bar: string;
-}
-
-const unicodeInk: Ink = {
+const unicodeInk = {
   dot: '·',
   line: '─',
   arrow: '▶',
@@ -34,6 +25,8 @@ const unicodeInk: Ink = {
   more: '⋮',
   bar: '█',
 };
+type Ink = typeof unicodeInk;
+
 const asciiInk: Ink = {
   dot: '-',
   line: '-',
@@ -85,9 +78,8 @@ function diagramLines(options: ExplainOptions, ink: Ink): string[] {
   return lines.map((line) => `  ${line}`);
 }
 
-function ranksWith(traffic: Traffic, count: (rank: number) => number): number[] {
-  return Array.from({ length: traffic.world }, (_, rank) => rank).filter((rank) => count(rank) > 0);
-}
+const ranksWith = (traffic: Traffic, count: (rank: number) => number): number[] =>
+  Array.from({ length: traffic.world }, (_, rank) => rank).filter((rank) => count(rank) > 0);
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

@@ -104,9 +104,8 @@ export const maxSlot = 65_533;
 export const maxWorld = 32_768;
 
 /** Chunks a step of `bytes` is cut into; a zero-byte step is one chunk of zero bytes. */
-export function chunkCount(bytes: number, chunkBytes: number): number {
-  return Math.max(1, Math.ceil(bytes / chunkBytes));
-}
+export const chunkCount = (bytes: number, chunkBytes: number): number =>
+  Math.max(1, Math.ceil(bytes / chunkBytes));
 
 export function isWrite(step: Step): step is WriteStep {
   return step.kind === 'post' && step.op === 'write';

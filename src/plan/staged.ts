@@ -9,15 +9,15 @@ export const mostStagedPieces = 64;
 const acknowledgementSlot = 0;
 const firstDataSlot = 1;
 
-const ceilTo = (value: number, unit: number): number => Math.ceil(value / unit) * unit;
-
 /**
  * Cuts a write of `bytes`. Both sides know its length and derive the same pieces, each on a cache line of its own;
  * only an empty write has an empty piece.
  */
-export function stagedPieces(bytes: number, pieceBytes: number): Piece[] {
-  return cut(bytes, ceilTo(Math.max(pieceBytes, bytes / mostStagedPieces), pieceAlignment));
-}
+export const stagedPieces = (bytes: number, pieceBytes: number): Piece[] =>
+  cut(bytes, pieceSize(bytes, pieceBytes));
+
+const pieceSize = (bytes: number, pieceBytes: number): number =>
+  Math.ceil(Math.max(pieceBytes, bytes / mostStagedPieces) / pieceAlignment) * pieceAlignment;
 
 function cut(bytes: number, each: number): Piece[] {
   return Array.from({ length: Math.max(1, Math.ceil(bytes / each)) }, (_, i) => ({
@@ -93,8 +93,7 @@ class Staging {
     if (step.kind === 'wait') return stagedPieces(step.bytes, this.#pieceBytes);
     const { bytes } = step.local;
     if (step.op === 'write') return stagedPieces(bytes, this.#pieceBytes);
-    const each = ceilTo(Math.max(this.#pieceBytes, bytes / mostStagedPieces), pieceAlignment);
-    return cut(bytes, Math.min(each, this.#plan.chunkBytes));
+    return cut(bytes, Math.min(pieceSize(bytes, this.#pieceBytes), this.#plan.chunkBytes));
   }
 
   #addPiece(step: Step, piece: Piece, round: number, after: readonly number[]): void {
@@ -102,22 +101,22 @@ class Staging {
     if (step.kind === 'wait') {
       const offset = step.offset + piece.offset;
       const { bytes } = piece;
-      this.#push({ ...step, slot: slotOf(step.slot, round), offset, bytes, after });
+      this.steps.push({ ...step, slot: slotOf(step.slot, round), offset, bytes, after });
       this.#copy('target', 'targetDevice', offset, bytes, [this.steps.length - 1]);
       return;
     }
     const offset = step.local.offset + piece.offset;
     const local = { buffer: step.local.buffer, offset, bytes: piece.bytes };
     if (step.op === 'recv') {
-      this.#push({ ...step, local, after });
+      this.steps.push({ ...step, local, after });
       this.#copy('target', 'targetDevice', offset, piece.bytes, [this.steps.length - 1]);
       return;
     }
     const ready = this.#copy('sourceDevice', 'source', offset, piece.bytes, after);
-    if (step.op === 'send') this.#push({ ...step, local, after: ready });
+    if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
     else {
       const remote = { offset: step.remote.offset + piece.offset };
-      this.#push({ ...step, local, remote, slot: slotOf(step.slot, round), after: ready });
+      this.steps.push({ ...step, local, remote, slot: slotOf(step.slot, round), after: ready });
     }
   }
 
@@ -131,12 +130,8 @@ class Staging {
   ): readonly number[] {
     if (bytes === 0) return after;
     const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
-    this.#push({ kind: 'copy', from: slice(from), to: slice(to), after });
+    this.steps.push({ kind: 'copy', from: slice(from), to: slice(to), after });
     return [this.steps.length - 1];
-  }
-
-  #push(step: Step): void {
-    this.steps.push(step);
   }
 
   /** To every source of writes when all of them are copied; from every target of writes. */
@@ -155,11 +150,11 @@ class Staging {
       const channel = (rank + peer) % channels;
       const remote = { offset: 0 };
       const slot = acknowledgementSlot;
-      this.#push({ kind: 'post', op: 'write', channel, peer, local, remote, slot, after });
+      this.steps.push({ kind: 'post', op: 'write', channel, peer, local, remote, slot, after });
     }
     for (const source of targets) {
       const slot = acknowledgementSlot;
-      this.#push({ kind: 'wait', source, slot, offset: 0, bytes: 0, after: [] });
+      this.steps.push({ kind: 'wait', source, slot, offset: 0, bytes: 0, after: [] });
     }
   }
 }

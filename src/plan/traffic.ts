@@ -34,9 +34,8 @@ export interface Traffic {
 const blockAlignment = 64;
 
 /** The distance between blocks of this size in a buffer: the size, rounded up to the alignment of blocks. */
-export function blockStride(bytes: number): number {
-  return Math.ceil(bytes / blockAlignment) * blockAlignment;
-}
+export const blockStride = (bytes: number): number =>
+  Math.ceil(bytes / blockAlignment) * blockAlignment;
 
 export function checkWorld(world: number): void {
   checkCount('world', world);

@@ -102,3 +102,19 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
     steps: [...writes, ...waits],
   };
 }
+
+/**
+ * The writes of a rank's `writePlan`, grouped by the block they carry: what one request asks for. Indices of steps, by
+ * transfer, in the order of the traffic's blocks.
+ */
+export function transfersOf(
+  traffic: Traffic,
+  rank: number,
+  strategy: Strategy,
+  channels: number,
+): number[][] {
+  let next = 0;
+  return traffic
+    .outgoing(rank)
+    .map((block) => placePieces(block, strategy, channels).map(() => next++));
+}

@@ -7,9 +7,8 @@ const entities: Record<string, string> = {
 };
 
 /** Text as HTML and XML take it for text. */
-export function escapeMarkup(text: string): string {
-  return allowed(text).replace(/[&<>"']/g, (character) => entities[character]!);
-}
+export const escapeMarkup = (text: string): string =>
+  allowed(text).replace(/[&<>"']/g, (character) => entities[character]!);
 
 /** Control characters and halves of pairs, which XML forbids, become replacement characters. */
 export const allowed = (text: string): string =>

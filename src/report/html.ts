@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
 import { mergeRepeats } from '../results/repeats.js';
@@ -9,7 +10,6 @@ import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
-import { pageScript, pageStyle } from './page-parts.js';
 import { pathTable } from './path-table.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
 
@@ -167,3 +167,13 @@ function machines(runs: readonly Run[]): Section {
 
 const factsHtml = (facts: readonly (readonly [string, string])[]): string =>
   `<dl>${facts.map(([name, value]) => `<dt>${escapeMarkup(name)}</dt><dd>${escapeMarkup(value)}</dd>`).join('')}</dl>`;
+
+// Built, wherever this module itself runs from.
+const built = new URL('../../dist/report/page/', import.meta.url);
+
+const textOf = (name: string): string => readFileSync(new URL(name, built), 'utf8');
+
+/** The page's script with all it needs, ECharts included, as one text without imports. */
+const pageScript = (): string => textOf('report.js');
+
+const pageStyle = (): string => textOf('report.css') + textOf('print.css');

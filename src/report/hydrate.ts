@@ -79,9 +79,8 @@ const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A copy of `option` that can be drawn. */
-export function hydrate(option: unknown, options: HydrateOptions): Record<string, unknown> {
-  return walk('', option, options) as Record<string, unknown>;
-}
+export const hydrate = (option: unknown, options: HydrateOptions): Record<string, unknown> =>
+  walk('', option, options) as Record<string, unknown>;
 
 function walk(key: string, value: unknown, options: HydrateOptions): unknown {
   if (typeof value === 'string') return word(key, value, options);

@@ -1,7 +1,8 @@
+import { rangeText } from '../measure/units.js';
 import type { Note } from './note.js';
 import { copyFigures, type Figure, messageFigures, transferFigures } from './row-figures.js';
-import { lossNotes, negativeNotes, pathNotes, producerNotes, stageNotes } from './row-notes.js';
-import type { Row, Run } from './schema.js';
+import { sizedName } from './row-name.js';
+import type { Labels, Row, Run } from './schema.js';
 
 /**
  * Everything that is particular to a kind of row; all formats, the report and the live page read it from here. A new
@@ -55,3 +56,75 @@ export const notesOfKinds = ({ rows }: Run): Note[] =>
   [...new Set(rows.map(kindOf))].flatMap((kind) =>
     kind.notes(rows.filter((row) => kindOf(row) === kind)),
   );
+
+type Rows = readonly Row[];
+
+/** Rows whose producers are CPU threads must not pass for a GPU's. */
+function producerNotes(rows: Rows): Note[] {
+  const producers = new Set(rows.flatMap(({ labels }) => labels.producer ?? []));
+  if (producers.size === 0) return [];
+  if (!producers.has('cpu')) return [{ kind: 'plain', text: 'GPU threads issue the requests' }];
+  const text = 'CPU threads issue the requests in place of a GPU: these are not GPU numbers';
+  return [{ kind: 'doubt', text }];
+}
+
+type Path = NonNullable<Labels['path']>;
+
+const peakFrom: Record<Path, string> = {
+  'same GPU': 'measured with a memset on that GPU',
+  NVLink: 'the rate of its links',
+  PCIe: 'the rate of its links',
+  'host memory': 'measured with a memset on all cores',
+};
+
+function pathNotes(rows: Rows): Note[] {
+  const row = rows.find(({ labels }) => labels.path !== undefined);
+  if (!row?.labels.path) return [];
+  const { path, memory } = row.labels;
+  // A kernel that waits holds the GPU until its slice of time is over, and only then does a peer's copy run.
+  if (memory === 'direct') {
+    const text = 'ranks share a GPU: a kernel that waits there delays the copies of the others';
+    return [{ kind: 'doubt', text }];
+  }
+  return [{ kind: 'plain', text: `path: ${path}${peaks(rows, path)}` }];
+}
+
+function peaks(rows: Rows, path: Path): string {
+  const found = rows.flatMap(({ peakGbps }) => peakGbps ?? []);
+  if (found.length === 0) return '';
+  const above = rows.some(({ busbwPercent }) => (busbwPercent ?? 0) > 100);
+  const faster = above ? '; rows above 100 % were faster than that' : '';
+  return `, peak ${rangeText(found, 1)} Gbps (${peakFrom[path]}${faster})`;
+}
+
+/** The rates beside it are means over all rounds, and may say something else. */
+const lossNotes = (rows: Rows): Note[] =>
+  rows.some((row) => row.lossPercent !== undefined)
+    ? [{ kind: 'plain', text: 'Loss %: median over rounds in which the columns take turns' }]
+    : [];
+
+/** Where the time of a request went: at the smallest and the largest size of each column. */
+function stageNotes(rows: Rows): Note[] {
+  const staged = rows.filter((row) => row.breakdown && row.breakdown.stages.length > 0);
+  const columns = [...new Set(staged.map((row) => row.column))];
+  return columns.flatMap((column) => {
+    const own = staged.filter((row) => row.column === column);
+    return [...new Set([own[0]!, own.at(-1)!])].map((row): Note => {
+      const { stages, clockUncertaintyNanoseconds: doubt } = row.breakdown!;
+      const us = (nanoseconds: number) => (nanoseconds / 1000).toFixed(2);
+      const parts = stages.map(({ name, p50 }) => `${name} ${us(p50)} us`).join(', ');
+      const clocks = doubt > 0 ? ` (clocks ± ${us(doubt)} us)` : '';
+      return { kind: 'detail', text: `${sizedName(row)}: ${parts}${clocks}` };
+    });
+  });
+}
+
+const negativeNotes = (rows: Rows): Note[] =>
+  rows.flatMap(({ column, breakdown, samples }): Note[] => {
+    const { negativeSamples: count, clockUncertaintyNanoseconds } = breakdown ?? {};
+    if (!count) return [];
+    const text =
+      `${column}: ${count} of ${samples.length} samples came out below 0 and count as 0 ` +
+      `(clocks ± ${clockUncertaintyNanoseconds!.toFixed(0)} ns)`;
+    return [{ kind: 'doubt', text }];
+  });

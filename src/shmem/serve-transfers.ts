@@ -9,9 +9,10 @@ import type { Gpu } from '../gpu/gpu.js';
 import { checkRange } from '../memory/buffer.js';
 import { addon } from '../native/addon.js';
 import type { NativeTransferBoard } from '../native/tasks.js';
+import { type Plan, planVersion, type WriteStep } from '../plan/plan.js';
+import { defaultChunkBytes, defaultWindow } from '../plan/write-plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
 import type { World } from '../world/world.js';
-import { transferPlan } from './transfer-plan.js';
 
 /** A put that producers may ask for, by its place in the list. */
 export interface Transfer {
@@ -187,4 +188,33 @@ function checkWithin(index: number, end: string, offset: number, bytes: number, 
   } catch (cause) {
     throw new TypeError(`transfer ${index}, ${end}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** One write for each transfer, on the channels in turn. Nobody waits for them: see native/proxy/serving-executor.h. */
+function transferPlan(options: ServeTransfersOptions): Plan {
+  const { world, fabric, source, target, transfers } = options;
+  const { channels } = fabric;
+  return {
+    version: planVersion,
+    rank: world.rank,
+    world: world.size,
+    channels: channels.length,
+    chunkBytes: Math.min(defaultChunkBytes, ...channels.map((one) => one.maxMessageBytes)),
+    window: Math.max(1, Math.min(defaultWindow, ...channels.map((one) => one.sendQueue))),
+    delivery: 'complete',
+    sourceBytes: source.bytes,
+    targetBytes: target.bytes,
+    steps: transfers.map(
+      ({ peer, from, to, bytes }, index): WriteStep => ({
+        kind: 'post',
+        op: 'write',
+        channel: index % channels.length,
+        peer,
+        local: { buffer: 'source', offset: from, bytes },
+        remote: { offset: to },
+        slot: 0,
+        after: [],
+      }),
+    ),
+  };
 }

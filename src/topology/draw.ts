@@ -9,17 +9,9 @@ export interface DrawOptions {
   readonly unicode?: boolean;
 }
 
-interface Ink {
-  readonly branch: string;
-  readonly last: string;
-  readonly through: string;
-  readonly blank: string;
-  readonly into: string;
-}
-
-const unicodeInk: Ink = { branch: '├─ ', last: '└─ ', through: '│  ', blank: '   ', into: '›' };
+const unicodeInk = { branch: '├─ ', last: '└─ ', through: '│  ', blank: '   ', into: '›' };
+type Ink = typeof unicodeInk;
 const asciiInk: Ink = { branch: '|- ', last: "'- ", through: '|  ', blank: '   ', into: '>' };
-export const inkOf = (unicode: boolean): Ink => (unicode ? unicodeInk : asciiInk);
 
 /** A line of the drawing with what hangs below it. Words are broken into lines only between each other. */
 interface Branch {
@@ -35,7 +27,7 @@ interface Branch {
  */
 export function drawTopology(topology: Topology, options: DrawOptions = {}): string[] {
   const { width = 80, unicode = true } = options;
-  const view = viewOf(topology, inkOf(unicode));
+  const view = viewOf(topology, unicode ? unicodeInk : asciiInk);
   const empty: number[] = [];
   const places = [...topology.numaNodes.map(({ node }) => node), undefined];
   const lines = places.flatMap((node) => {
@@ -45,7 +37,7 @@ export function drawTopology(topology: Topology, options: DrawOptions = {}): str
       return [];
     }
     const below = branchesOf(roots, view);
-    return render({ label: '', words: headline(node, topology), below }, { ink: view.ink, width });
+    return render({ label: '', words: headline(node, topology), below }, view.ink, width);
   });
   if (empty.length > 0) lines.push(...emptyNodes(empty, width));
   return lines;
@@ -189,12 +181,7 @@ function othersOf(devices: readonly (TreeNic | OtherDevice)[]): Branch[] {
   return [{ label: 'other', words: parts.join(', ').split(' '), below: [] }];
 }
 
-interface Page {
-  readonly ink: Ink;
-  readonly width: number;
-}
-
-function render({ label, words, below }: Branch, { ink, width }: Page): string[] {
+function render({ label, words, below }: Branch, ink: Ink, width: number): string[] {
   const lines = filled(words, Math.max(20, width - label.length)).map((line, i) =>
     `${i === 0 ? label : ' '.repeat(label.length)}${line}`.trimEnd(),
   );
@@ -205,7 +192,7 @@ function render({ label, words, below }: Branch, { ink, width }: Page): string[]
     ...head,
     ...below.flatMap((branch, i) => {
       const last = i === below.length - 1;
-      return render(branch, { ink, width: width - ink.branch.length }).map((line, row) => {
+      return render(branch, ink, width - ink.branch.length).map((line, row) => {
         const first = last ? ink.last : ink.branch;
         return `${row === 0 ? first : last ? ink.blank : ink.through}${line}`;
       });

@@ -24,6 +24,7 @@ export interface FoundPort {
 }
 
 export interface FoundBridge {
+  /** The PCI address; of a host bridge the domain and bus it begins with, as `0000:44`. */
   readonly address: string;
   readonly host: boolean;
   readonly numaNode: number | undefined;

@@ -1,3 +1,5 @@
+import type { FoundBridge } from './found.js';
+
 export interface NumaNode {
   readonly node: number;
   /** Threads of one core stand next to each other; empty for memory without cores. */
@@ -5,13 +7,8 @@ export interface NumaNode {
 }
 
 /** A host bridge (a root of the tree), a bridge, or a port of a switch. */
-export interface Bridge {
+export interface Bridge extends Omit<FoundBridge, 'children'> {
   readonly kind: 'bridge';
-  /** The PCI address; of a host bridge the domain and bus it begins with, as `0000:44`. */
-  readonly address: string;
-  readonly host: boolean;
-  readonly numaNode: number | undefined;
-  readonly linkGbps: number | undefined;
   readonly children: readonly TreeNode[];
 }
 

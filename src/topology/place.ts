@@ -8,8 +8,6 @@ export interface PlaceOptions {
   readonly localRanks: number;
   /** PCI addresses of the GPUs the ranks take, in turn; default: all, in the order of their addresses. */
   readonly gpus?: readonly string[];
-  /** Names of NICs for every rank, instead of those nearest its GPU. */
-  readonly nics?: readonly string[];
   /** Names libfabric has for NICs; what it does not offer is left out. */
   readonly offered?: readonly string[];
   /** Cores this process may use; others are left out. */
@@ -35,17 +33,13 @@ export function placeRanks(options: PlaceOptions): Placement[] {
   const gpus = chosenGpus(topology, options.gpus);
   const places = Array.from({ length: localRanks }, (_, rank) => {
     const gpu = gpus[rank % gpus.length];
-    const nics = options.nics
-      ? topology.nics.filter(({ name }) => options.nics!.includes(name))
-      : gpu
-        ? nicsOf.get(gpu)!
-        : usable;
+    const nics = gpu ? nicsOf.get(gpu)! : usable;
     return { gpu, nics, numaNode: nodeOf(gpu, nics) };
   });
   const cores = shareNodes(places, topology, allowedCores);
   return places.map(({ gpu, nics, numaNode }, rank) => ({
     gpu,
-    nics: options.nics ?? nics.map(({ name }) => name),
+    nics: nics.map(({ name }) => name),
     numaNode,
     cores: cores?.[rank],
   }));

@@ -8,25 +8,6 @@ const bad = (text: string, what: string) =>
     hint: 'Expected Slurm syntax such as node[1-3,7] or a[1-2]b[01-04],c.',
   });
 
-function splitOutside(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === '[') depth += 1;
-    if (char === ']') depth -= 1;
-    if (depth < 0 || depth > 1) throw bad(text, 'brackets do not match');
-    if (char === ',' && depth === 0) {
-      parts.push(text.slice(start, at));
-      start = at + 1;
-    }
-  }
-  if (depth !== 0) throw bad(text, 'a bracket is not closed');
-  parts.push(text.slice(start));
-  return parts.map((part) => part.trim());
-}
-
 /** `1-3,7` to 1, 2, 3, 7; `08-10` to 08, 09, 10: the width of the first number is kept. */
 function expandRanges(text: string, body: string): string[] {
   return body.split(',').flatMap((range) => {
@@ -45,7 +26,9 @@ function expandRanges(text: string, body: string): string[] {
 /** Expands Slurm's host list syntax, in its order: `a[1-2]b[3-4]` varies the last bracket fastest. */
 export function expandHostList(text: string): string[] {
   const hosts: string[] = [];
-  for (const part of splitOutside(text)) {
+  if (!/^([^[\]]|\[[^[\]]*\])*$/.test(text)) throw bad(text, 'brackets do not match');
+  // At the commas that stand outside brackets.
+  for (const part of text.split(/,(?![^[]*\])/).map((one) => one.trim())) {
     if (part === '') throw bad(text, 'a name is empty');
     let names = [''];
     for (const piece of part.matchAll(/\[([^\]]*)\]|([^[]+)/g)) {

@@ -1,6 +1,9 @@
 import { WeftError } from '../errors.js';
-import { foreignLaunchers, readers } from './launchers/index.js';
-import { conflict, type LauncherReading } from './launchers/reading.js';
+import { local } from './launchers/local.js';
+import { mpich, openmpi } from './launchers/mpi.js';
+import { conflict, type LauncherReading, type Reader } from './launchers/reading.js';
+import { srun } from './launchers/srun.js';
+import { torchrun } from './launchers/torchrun.js';
 
 export const launchers = ['single', 'local', 'torchrun', 'srun', 'openmpi', 'mpich'] as const;
 export type Launcher = (typeof launchers)[number];
@@ -129,3 +132,16 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
     'Put srun in front of the command, or set `ranks` for ranks on this host only.',
   );
 }
+
+const readers = { local, torchrun, srun, openmpi, mpich } satisfies Record<string, Reader>;
+
+/** Launchers that leave traces but whose ranks are not read: better an error than N worlds of 1. */
+const foreignLaunchers = [
+  { name: 'MVAPICH', traces: ['MV2_COMM_WORLD_RANK', 'MV2_COMM_WORLD_SIZE'] },
+  { name: 'Cray PALS', traces: ['PALS_RANKID'] },
+  { name: 'Cray ALPS', traces: ['ALPS_APP_PE'] },
+  { name: 'jsrun', traces: ['JSM_NAMESPACE_RANK'] },
+  { name: 'Flux', traces: ['FLUX_TASK_RANK'] },
+  { name: 'a PMIx launcher', traces: ['PMIX_RANK', 'PMIX_NAMESPACE'] },
+  { name: 'a PMI launcher', traces: ['PMI_FD', 'PMI_PORT', 'MPI_LOCALRANKID', 'MPI_LOCALNRANKS'] },
+] as const;

@@ -4,7 +4,7 @@ import { Exchange, uniformMatrix } from '../../src/benchmarks/all-to-all-single/
 import { namedInterfaces } from '../../src/benchmarks/all-to-all-single/interfaces.js';
 import { lines } from '../../src/benchmarks/all-to-all-single/log.js';
 import { mpiOf, refuseLargeCounts } from '../../src/benchmarks/all-to-all-single/mpi.js';
-import { timestamp } from '../../src/cli/output/timestamp.js';
+import { timestamp } from '../../src/cli/measure-and-print.js';
 
 test('the log speaks as the script does', () => {
   const exchange = new Exchange(uniformMatrix(2, 4 * 2 ** 20), 'float32');

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NativeProxyJob } from '../../src/native/tasks.js';
 import { multi, single } from '../../src/plan/strategies.js';
 import type { Block, Traffic } from '../../src/plan/traffic.js';
-import { transfersOf } from '../../src/plan/transfers.js';
-import { writePlan } from '../../src/plan/write-plan.js';
+import { transfersOf, writePlan } from '../../src/plan/write-plan.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
 const ranks = 3;

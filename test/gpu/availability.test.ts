@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { WeftError } from '../../src/errors.js';
-import { driverVersionText } from '../../src/gpu/driver.js';
 import { gpuError } from '../../src/gpu/faults.js';
-import { normalisePci } from '../../src/gpu/gpu.js';
+import { driverVersionText, normalisePci } from '../../src/gpu/gpu.js';
 import { buildStandIn } from './stand-in.js';
 
 const library = buildStandIn();

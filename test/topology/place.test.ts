@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isWeftError } from '../../src/errors.js';
 import { parseHwloc } from '../../src/topology/hwloc.js';
 import { placeRanks } from '../../src/topology/place.js';
-import { visibleGpus } from '../../src/topology/visible-gpus.js';
+import { visibleGpus } from '../../src/world/launch/machine.js';
 import { arbitraryTopology } from './arbitrary.js';
 import { laptop, p4d, p5, p5en } from './machines.js';
 
@@ -45,14 +45,6 @@ describe('ranks by their local number', () => {
     expect(places.map(({ cores }) => cores)).toEqual([
       [0, 1, 2, 3],
       [4, 5, 6, 7],
-    ]);
-  });
-
-  test('named NICs are everyone’s', () => {
-    const places = placeRanks({ topology: machine, localRanks: 2, nics: ['rdmap9', 'eth0'] });
-    expect(places.map(({ nics }) => nics)).toEqual([
-      ['rdmap9', 'eth0'],
-      ['rdmap9', 'eth0'],
     ]);
   });
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listNics } from '../../src/fabric/nics.js';
+import { slowestLinkGbps } from '../../src/gpu/ipc.js';
 import { assignNics } from '../../src/topology/nearest.js';
-import { slowestLinkGbps } from '../../src/topology/slowest-link.js';
 import { readSysfs } from '../../src/topology/sysfs.js';
 
 let sysfs: string;

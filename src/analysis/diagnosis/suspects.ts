@@ -3,7 +3,6 @@ import type { Pace } from '../../results/finding.js';
 import type { Cause } from './causes.js';
 import type { Cell, PairCell, PairMatrix, Places } from './cells.js';
 import { type Explanation, explainCells, type Rule } from './explain-cells.js';
-import { lateRule, lossRule, slowRule, stallRule } from './rules.js';
 
 export interface Symptom {
   readonly metric: 'slow' | 'late' | 'stall' | 'loss' | 'pace';
@@ -29,6 +28,15 @@ export interface ScanResult {
   readonly railCells: readonly PairCell[];
   readonly pace: readonly Pace[];
 }
+
+/** Bandwidth: 12 % less than the healthy. */
+export const slowRule: Rule = { leastNoise: 0.02, leastEffect: -Math.log(0.88) };
+/** The median latency: half as much again and more. Ways through a fabric differ, and so do hosts. */
+const lateRule: Rule = { leastNoise: 0.1, leastEffect: Math.log(1.6) };
+/** The mean latency: three times as much. It has every stall in it, so it is loud. */
+const stallRule: Rule = { leastNoise: 0.25, leastEffect: Math.log(3) };
+/** Segments sent again, as 1 + n: from 4 up. One or two come from a busy host’s late acknowledgements. */
+const lossRule: Rule = { leastNoise: 0.35, leastEffect: Math.log(5) };
 
 const metrics: [Symptom['metric'], Rule, (cell: PairCell) => number | undefined][] = [
   [

@@ -1,9 +1,10 @@
 import { WeftError } from '../../errors.js';
+import type { Finding } from '../../results/finding.js';
 import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
 import { compareRuns } from '../compare/compare.js';
 import { notesOf } from '../compare/notes.js';
-import { judgeDiagnoses } from './diagnosis-items.js';
+import { nameOf } from '../diagnosis/finding-name.js';
 import { type Expectation, judgeExpectations } from './expectations.js';
 import { judgeComparison, judgeSoundness } from './judge-runs.js';
 import {
@@ -70,4 +71,29 @@ function judgeBySource(
         items: judgeByBound(merged),
       };
   }
+}
+
+/** Below this share of what the others reach, or with no link, a finding fails. */
+const failingShare = 0.5;
+
+/** What was found about hosts, NICs, rails, pairs and ranks; or that nothing was. */
+function judgeDiagnoses(runs: readonly Run[]): Item[] {
+  return runs.flatMap(({ benchmark, diagnosis }) => {
+    if (!diagnosis) return [];
+    if (diagnosis.findings.length > 0) return diagnosis.findings.map(itemOf);
+    return [{ name: `${benchmark} outliers`, grade: 'pass', reason: 'No outliers found.' }];
+  });
+}
+
+function itemOf(finding: Finding): Item {
+  const { symptom, effect, evidence, next } = finding;
+  const fails = symptom === 'down' || (symptom === 'slow' && effect < failingShare);
+  return {
+    name: nameOf(finding),
+    grade: fails ? 'fail' : 'degraded',
+    reason: evidence,
+    next,
+    metric: symptom,
+    value: effect,
+  };
 }

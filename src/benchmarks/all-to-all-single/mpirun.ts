@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -20,9 +21,8 @@ const candidates: readonly (MpiLauncher & { readonly says: RegExp })[] = [
 ];
 
 /** The first MPI that is installed and has its shim; undefined where there is none. */
-function findMpi(): MpiLauncher | undefined {
-  return candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
-}
+const findMpi = (): MpiLauncher | undefined =>
+  candidates.find(({ mpi, command, says }) => hasShim(mpi) && says.test(versionOf(command)));
 
 /** Whoever does not even say its version by then would not start ranks, either. */
 const answerMs = 10_000;
@@ -82,7 +82,7 @@ async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<Launc
   }
 }
 
-function launchAndWait(
+async function launchAndWait(
   launcher: MpiLauncher,
   start: MpiStart,
   reports: string,
@@ -103,11 +103,10 @@ function launchAndWait(
   });
   const pass = (signal: NodeJS.Signals) => void child.kill(signal);
   process.on('SIGINT', pass).on('SIGTERM', pass);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code, signal) => {
-      process.off('SIGINT', pass).off('SIGTERM', pass);
-      resolve({ code: code ?? undefined, signal: signal ?? undefined });
-    });
-  });
+  try {
+    const [code, signal] = await once(child, 'exit');
+    return { code: code ?? undefined, signal: signal ?? undefined };
+  } finally {
+    process.off('SIGINT', pass).off('SIGTERM', pass);
+  }
 }

@@ -6,6 +6,5 @@ import type { Producers } from '../producers.js';
 const shareOfHost = 0.5;
 
 /** What buffers may take on this rank's GPU or, without one, of its host's memory. */
-export function availableForIpc({ gpu }: Producers): number {
-  return gpu === undefined ? availableBytes() * shareOfHost : openGpu(gpu).freeBytes();
-}
+export const availableForIpc = ({ gpu }: Producers): number =>
+  gpu === undefined ? availableBytes() * shareOfHost : openGpu(gpu).freeBytes();

@@ -1,12 +1,12 @@
-import type { ServingEngine } from '../../engine/engine.js';
+import type { RunOptions, ServingEngine } from '../../engine/engine.js';
 import { isCrowded } from '../../engine/spinning.js';
 import { oneToEach } from '../../plan/patterns/one-to-each.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Strategy } from '../../plan/strategies.js';
 import type { Traffic } from '../../plan/traffic.js';
-import { transfersOf } from '../../plan/transfers.js';
+import { transfersOf } from '../../plan/write-plan.js';
 import type { Breakdown, Row } from '../../results/schema.js';
-import type { Checked } from '../../runner/verify.js';
+import { type Checked, verifyTurn } from '../../runner/verify.js';
 import { pacingFor } from '../../session/pacing.js';
 import type { Session } from '../../session/session.js';
 import type { Settings } from '../../settings/table.js';
@@ -14,7 +14,6 @@ import type { Producers } from '../producers.js';
 import { type Asking, breakdownOf, type Mode, runMode } from './modes.js';
 import { proxyRow } from './row.js';
 import { type Timed, timeModes } from './turns.js';
-import { verifyMode } from './verify.js';
 
 /** One strategy at one size, in several modes. */
 interface ProxyGroup {
@@ -130,4 +129,29 @@ async function traceAll(
     if (engine.rank === 0) found.set(mode, breakdownOf(traced));
   }
   return found;
+}
+
+const once = { iterations: 1, batch: 1, expectedMs: 0 };
+
+/**
+ * As for every benchmark, but where producers ask for the writes they also make the data: what the source held before
+ * is another pattern, so that a write that overtakes its data is found.
+ */
+function verifyMode(
+  engine: ServingEngine,
+  traffic: Traffic,
+  plan: Plan,
+  mode: Mode,
+  asking: Asking,
+  seed: number,
+): Promise<Checked> {
+  if (mode === 'baseline') return verifyTurn(engine, traffic, plan, seed);
+  const { rank, target } = engine;
+  const run = async (_: Plan, { expecting }: RunOptions) => {
+    const how = { ...once, ...(expecting && { expecting }) };
+    const { samples } = await runMode(engine, plan, mode, how, asking, { fill: seed });
+    return samples;
+  };
+  const source = { fill: (own: number, range: object) => engine.source.fill(own + 1, range) };
+  return verifyTurn({ rank, source, target, run }, traffic, plan, seed);
 }

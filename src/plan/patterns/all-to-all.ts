@@ -118,11 +118,9 @@ function exchange(layout: Exchange): Traffic {
 }
 
 /** Every rank writes one block to every other rank and waits for theirs. */
-export function allToAll(options: AllToAllTraffic & WritePlanOptions): Plan {
-  return writePlan(allToAllTraffic(options), options);
-}
+export const allToAll = (options: AllToAllTraffic & WritePlanOptions): Plan =>
+  writePlan(allToAllTraffic(options), options);
 
 /** Every rank writes `matrix[rank][peer]` bytes to every other rank and waits for theirs. */
-export function allToAllMatrix(options: AllToAllMatrixTraffic & WritePlanOptions): Plan {
-  return writePlan(allToAllMatrixTraffic(options), options);
-}
+export const allToAllMatrix = (options: AllToAllMatrixTraffic & WritePlanOptions): Plan =>
+  writePlan(allToAllMatrixTraffic(options), options);

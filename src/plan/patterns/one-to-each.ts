@@ -69,6 +69,5 @@ function checkTargets(to: readonly number[], from: number, world: number): void 
 }
 
 /** One rank writes to each target; targets wait for all of it; the rest of the world has an empty plan. */
-export function oneToEach(options: OneToEachOptions): Plan {
-  return writePlan(oneToEachTraffic(options), options);
-}
+export const oneToEach = (options: OneToEachOptions): Plan =>
+  writePlan(oneToEachTraffic(options), options);

@@ -71,6 +71,9 @@ const stagesText = (row: Row): string =>
     .map(({ name, p50 }) => `${name} ${formatNanoseconds(Math.max(0, p50))}`)
     .join(', ')}`;
 
+const columnOf = ({ column, rows }: Line): string =>
+  column.replace(shapeOf(rows[0]!.labels), '').replace(/ +/g, ' ').trim();
+
 /** What a line over the number of blocks holds: a column, its producers and its threads in a block. */
 const overGrid: Omit<ScalingChart, 'title' | 'measure'> = {
   caption:
@@ -84,10 +87,6 @@ const overGrid: Omit<ScalingChart, 'title' | 'measure'> = {
     return `${columnOf(line)}${shape}${line.runName === '' ? '' : ` · ${line.runName}`}`;
   },
 };
-
-function columnOf({ column, rows }: Line): string {
-  return column.replace(shapeOf(rows[0]!.labels), '').replace(/ +/g, ' ').trim();
-}
 
 const isShaped = ({ rows }: Line): boolean => rows[0]?.labels.grid !== undefined;
 

@@ -23,6 +23,5 @@ const writers: Record<Format, (run: Run, options: FormatOptions) => string> = {
 };
 
 /** JSON has the rows of every repeat; what people read has one row for all of them. */
-export function formatRun(run: Run, format: Format, options: FormatOptions = {}): string {
-  return writers[format](format === 'json' ? run : mergeRepeats(run), options);
-}
+export const formatRun = (run: Run, format: Format, options: FormatOptions = {}): string =>
+  writers[format](format === 'json' ? run : mergeRepeats(run), options);

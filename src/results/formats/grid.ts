@@ -50,9 +50,8 @@ function linesOf(bytes: number, columns: readonly string[], rows: readonly Row[]
   });
 }
 
-function shapeOf({ labels: { grid, block } }: Row): string | undefined {
-  return grid === undefined && block === undefined ? undefined : `${grid ?? 1}×${block ?? 1}`;
-}
+const shapeOf = ({ labels: { grid, block } }: Row): string | undefined =>
+  grid === undefined && block === undefined ? undefined : `${grid ?? 1}×${block ?? 1}`;
 
 /** The headings of what identifies a line, and the line's cells under them. */
 export function leadOf({ lines }: Grid): {

@@ -82,9 +82,8 @@ function remarks(run: Run, column: string): string[] {
 /** printf's `%{width}s`, with two blanks between fields. */
 const widths = [12, 12, 8, 6, 6, 9, 8, 8, 6] as const;
 
-function fields(values: readonly (string | number)[]): string {
-  return values.map((value, i) => String(value).padStart(widths[i]!)).join('  ');
-}
+const fields = (values: readonly (string | number)[]): string =>
+  values.map((value, i) => String(value).padStart(widths[i]!)).join('  ');
 
 function tableOf(rows: readonly NcclRow[]): string[] {
   const head = ['size', 'count', 'type', 'redop', 'root', 'time', 'algbw', 'busbw', '#wrong'];

@@ -34,6 +34,5 @@ export function markdownTable(table: PlainTable): string[] {
 }
 
 /** Text that Markdown takes for text, on one line. */
-export function escapedMarkdown(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_|<>~[\]]/g, '\\$&');
-}
+export const escapedMarkdown = (text: string): string =>
+  text.replace(/\s+/g, ' ').replace(/[\\`*_|<>~[\]]/g, '\\$&');

@@ -217,9 +217,8 @@ function tableLines(head: Group, groups: readonly Group[], style: Style): string
   ];
 }
 
-function centered(text: string, width: number): string {
-  return text.padStart(Math.floor((width + text.length) / 2)).padEnd(width);
-}
+const centered = (text: string, width: number): string =>
+  text.padStart(Math.floor((width + text.length) / 2)).padEnd(width);
 
 function colored(row: Row | undefined, text: string, paint: Paint): string {
   const bad = row?.outcome === 'failed' || row?.outcome === 'aborted';

@@ -27,10 +27,9 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
       ? []
       : wrap(`→ ${next}`, width - gradeWidth).map((line) => indent + line)),
   ];
-  const order = { fail: 0, degraded: 1, pass: 2 } as const;
   const shown = items
     .filter((item) => all || item.grade !== 'pass')
-    .sort((a, b) => order[a.grade] - order[b.grade]);
+    .sort((a, b) => levels[b.grade] - levels[a.grade]);
   return `${[
     paint('bold', `verdict: ${grade.toUpperCase()}${emulated ? ' on emulated devices' : ''}`) +
       ` (${counts.join(', ') || 'nothing was checked'})`,

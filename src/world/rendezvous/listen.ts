@@ -1,15 +1,12 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { WeftError } from '../../errors.js';
 import type { Meeting } from './meeting.js';
 
-const tryListen = (server: Server, options: { fd: number } | { host: string; port: number }) =>
-  new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ ...options, backlog: 4096 }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+function tryListen(server: Server, options: { fd: number } | { host: string; port: number }) {
+  server.listen({ ...options, backlog: 4096 });
+  return once(server, 'listening');
+}
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 const noSuchAddress = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']);

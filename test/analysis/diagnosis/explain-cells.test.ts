@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../../src/analysis/diagnosis/cells.js';
 import { explainCells } from '../../../src/analysis/diagnosis/explain-cells.js';
 import { nameOf } from '../../../src/analysis/diagnosis/finding-name.js';
-import { slowRule } from '../../../src/analysis/diagnosis/rules.js';
+import { slowRule } from '../../../src/analysis/diagnosis/suspects.js';
 import { makeCells, noises, worldOf } from './matrices.js';
 
 const seeds = Array.from({ length: 20 }, (_, seed) => seed + 1);
