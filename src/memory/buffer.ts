@@ -127,24 +127,17 @@ export function checkRange(offset: number, bytes: number, limit: number): void {
 
 function memoryError(error: unknown, bytes: number): unknown {
   if (!isNativeFault(error)) return error;
+  const { operation, code, text } = error;
+  const { EPERM, ENOMEM } = constants.errno;
   const size = `${formatBytesRounded(bytes)} of memory`;
-  if (error.operation === 'mlock') {
-    const limited = error.code === constants.errno.EPERM || error.code === constants.errno.ENOMEM;
-    return new WeftError('MEMORY_LIMIT', `cannot page-lock ${size}: ${error.text}`, {
-      hint: limited
-        ? 'Raise the limit (`ulimit -l unlimited`, or memlock in /etc/security/limits.conf), or use smaller sizes.'
-        : 'Use smaller sizes, or host memory.',
-      cause: error,
-    });
-  }
-  if (error.operation === 'cuMemHostRegister') {
-    return new WeftError('MEMORY_LIMIT', `cannot register ${size} with CUDA: ${error.text}`, {
-      hint: 'Use smaller sizes, or host memory.',
-      cause: error,
-    });
-  }
-  return new WeftError('MEMORY_LIMIT', `cannot allocate ${size}: ${error.text}`, {
-    hint: 'Use smaller sizes or fewer ranks.',
-    cause: error,
-  });
+  const raise =
+    'Raise the limit (`ulimit -l unlimited`, or memlock in /etc/security/limits.conf), or use smaller sizes.';
+  const smaller = 'Use smaller sizes, or host memory.';
+  const [what, hint] =
+    operation === 'mlock'
+      ? [`page-lock ${size}`, code === EPERM || code === ENOMEM ? raise : smaller]
+      : operation === 'cuMemHostRegister'
+        ? [`register ${size} with CUDA`, smaller]
+        : [`allocate ${size}`, 'Use smaller sizes or fewer ranks.'];
+  return new WeftError('MEMORY_LIMIT', `cannot ${what}: ${text}`, { hint, cause: error });
 }

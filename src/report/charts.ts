@@ -93,7 +93,10 @@ const idOf = (benchmark: string): string =>
     .replace(/^-+|-+$/g, '') || 'run';
 
 const perPeerOnly = (lines: readonly Line[]): boolean =>
-  lines.some(({ rows }) => rows.some(({ gbps, lineGbps }) => !same(gbps, lineGbps)));
+  anyRow(lines, ({ gbps, lineGbps }) => !same(gbps, lineGbps));
+
+const anyRow = (lines: readonly Line[], test: (row: Row) => boolean): boolean =>
+  lines.some(({ rows }) => rows.some(test));
 
 const same = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-6 * Math.abs(b));
@@ -131,9 +134,7 @@ function lineRates(lines: readonly Line[]): number[] {
 }
 
 function timeBySize(lines: readonly Line[]): ChartParts | undefined {
-  const roundTrip = lines.some(({ rows }) =>
-    rows.some((row) => row.halfRoundTripNanoseconds !== undefined),
-  );
+  const roundTrip = anyRow(lines, (row) => row.halfRoundTripNanoseconds !== undefined);
   return chartBySize(lines, {
     title: roundTrip ? 'Round-trip time by size' : 'Latency by size',
     caption: bandCaption,
@@ -144,7 +145,7 @@ function timeBySize(lines: readonly Line[]): ChartParts | undefined {
 }
 
 function busBandwidth(lines: readonly Line[]): ChartParts | undefined {
-  const ofPath = lines.some(({ rows }) => rows.some((row) => row.peakGbps !== undefined));
+  const ofPath = anyRow(lines, (row) => row.peakGbps !== undefined);
   return chartBySize(lines, {
     title: ofPath ? 'Share of the path’s peak by size' : 'BusBW by size',
     caption: ofPath
@@ -157,7 +158,7 @@ function busBandwidth(lines: readonly Line[]): ChartParts | undefined {
 /** What one rank put on the wire, where that is not the figure itself. */
 function lineShare(lines: readonly Line[]): ChartParts | undefined {
   if (!perPeerOnly(lines)) return undefined;
-  const rated = lines.some(({ rows }) => rows.some((row) => row.linePercent !== null));
+  const rated = anyRow(lines, (row) => row.linePercent !== null);
   return chartBySize(lines, {
     title: rated ? 'Share of the line rate by size' : 'Bandwidth sent by one rank, by size',
     caption: rated

@@ -54,12 +54,10 @@ export function addressOf(
       if (found !== undefined) return found.address;
     }
   }
-  const there = Object.keys(interfaces).join(', ');
-  throw new WeftError(
-    'BAD_USAGE',
-    `no interface with an address matches ${choice.from}=${choice.wanted}`,
-    {
-      hint: `This host has ${there}.`,
-    },
-  );
+  throw noInterface(`${choice.from}=${choice.wanted}`, Object.keys(interfaces));
 }
+
+export const noInterface = (wanted: string, there: readonly string[]): WeftError =>
+  new WeftError('BAD_USAGE', `no interface with an address matches ${wanted}`, {
+    hint: `This host has ${there.join(', ')}.`,
+  });

@@ -5,7 +5,7 @@ import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runne
 import { gatherAvailable, misfit } from '../../runner/memory-plan.js';
 import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
-import { type BackendId, backendIds, Unavailable } from './backend.js';
+import { type BackendId, backendIds, ifAvailable } from './backend.js';
 import { Contents } from './contents.js';
 import type { Exchange } from './exchange.js';
 import { readMatrix } from './imbalance.js';
@@ -66,7 +66,11 @@ async function openExchange(procedure: Procedure<typeof options>): Promise<OpenB
   const exchange = await agreeOnExchange(request, world);
   await refuseTooLarge(world, exchange);
   const ids = await chooseBackends(request.backends, world);
-  say(lines.device(world.rank, cudaDevice(ids, world, settings)));
+  // Why a GPU cannot be used is told with its row.
+  const gpu = ids.includes('nccl')
+    ? ifAvailable(() => requireGpu(world, settings.gpus))
+    : undefined;
+  say(lines.device(world.rank, gpu));
   const interfaces = namedInterfaces(process.env, iface);
   const opened = await openBackends({
     world,
@@ -121,21 +125,6 @@ async function measure(
 /** Without a fabric the line rate alone says what the links allow. */
 const linksOf = (links: readonly Link[] | undefined, { lineRateGbps }: FabricSettings) =>
   links ?? (lineRateGbps === undefined ? [] : [{ lineRateGbps }]);
-
-function cudaDevice(
-  ids: readonly BackendId[],
-  world: World,
-  { gpus }: FabricSettings,
-): number | undefined {
-  if (!ids.includes('nccl')) return undefined;
-  try {
-    return requireGpu(world, gpus);
-  } catch (error) {
-    // Why it cannot be used is told with its row.
-    if (error instanceof Unavailable) return undefined;
-    throw error;
-  }
-}
 
 async function refuseTooLarge(world: World, exchange: Exchange): Promise<void> {
   const needs = Array.from({ length: world.size }, (_, rank) => ({

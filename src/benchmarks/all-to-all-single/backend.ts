@@ -36,6 +36,16 @@ export class Unavailable extends Error {
   override readonly name = 'Unavailable';
 }
 
+/** What `get` returns; undefined where it says that a backend cannot run here. */
+export function ifAvailable<T>(get: () => T): T | undefined {
+  try {
+    return get();
+  } catch (error) {
+    if (error instanceof Unavailable) return undefined;
+    throw error;
+  }
+}
+
 /** Does `step`; its error of this kind (default: any of Weft's) means that a backend cannot run here. */
 export async function orUnavailable<T>(
   code: ErrorCode | undefined,

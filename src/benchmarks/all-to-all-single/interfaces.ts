@@ -1,7 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { WeftError } from '../../errors.js';
 import type { Environment } from '../../world/identity.js';
-import { chooseInterface, matchInterfaces } from '../../world/interfaces.js';
+import { chooseInterface, matchInterfaces, noInterface } from '../../world/interfaces.js';
 
 /**
  * The interfaces that `--iface`, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME name, in their order; none where nothing was
@@ -25,11 +24,5 @@ export function namedInterfaces(
     : [];
   if (found.length > 0 && absent.length === 0) return found;
   const missing = absent.length > 0 ? absent.join(', ') : choice.wanted;
-  throw new WeftError(
-    'BAD_USAGE',
-    `no interface with an address matches ${choice.from}: ${missing}`,
-    {
-      hint: `This host has ${there.join(', ')}.`,
-    },
-  );
+  throw noInterface(`${choice.from}: ${missing}`, there);
 }

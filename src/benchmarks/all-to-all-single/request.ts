@@ -9,7 +9,7 @@ import {
   type ValuesOf,
 } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
-import { type BackendId, backendIds, Unavailable } from './backend.js';
+import { type BackendId, backendIds, ifAvailable } from './backend.js';
 import { dtypes } from './dtype.js';
 import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchange.js';
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
@@ -118,15 +118,6 @@ export async function chooseBackends(
   world: World,
 ): Promise<readonly BackendId[]> {
   if (asked) return asked;
-  const everyone = await world.allgather('nccl here', canUseNccl());
+  const everyone = await world.allgather('nccl here', (ifAvailable(requireNccl) ?? 0) > 0);
   return everyone.every(Boolean) ? ['nccl'] : ['fabric'];
-}
-
-function canUseNccl(): boolean {
-  try {
-    return requireNccl() > 0;
-  } catch (error) {
-    if (error instanceof Unavailable) return false;
-    throw error;
-  }
 }

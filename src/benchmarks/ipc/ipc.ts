@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { WeftError } from '../../errors.js';
+import { openGpu } from '../../gpu/gpu.js';
 import {
   gpuLanding,
   hostLanding,
@@ -9,12 +10,14 @@ import {
   type Remote,
 } from '../../gpu/ipc.js';
 import { figuresOf } from '../../measure/figures.js';
+import { summarize } from '../../measure/summary.js';
 import { formatBytes, formatBytesRounded, gbpsOf } from '../../measure/units.js';
 import type { Mismatch } from '../../memory/buffer.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
+import { availableBytes } from '../../runner/memory-plan.js';
 import { sizesOf } from '../../runner/sizes.js';
 import { countFor } from '../../runner/timing.js';
 import { sameHost } from '../../world/same-host.js';
@@ -29,7 +32,6 @@ import {
   type Shape,
   shapesOf,
 } from '../producers.js';
-import { availableForIpc } from './ipc-memory.js';
 
 const storeBytes = 16;
 /** Who writes, and whose memory it is. */
@@ -75,6 +77,10 @@ const usualShapes: Record<Producers['kind'], readonly Shape[]> = {
   gpu: [256, 1024].flatMap((block) => [1, 16, 32, 64, 128].map((grid) => ({ grid, block }))),
 };
 
+/** What buffers may take on this rank's GPU or, without one, of its host's memory; half is left to others there. */
+const availableTo = ({ gpu }: Producers): number =>
+  gpu === undefined ? availableBytes() / 2 : openGpu(gpu).freeBytes();
+
 const memsetTries = 5;
 
 /** The peak of a size is one for all its rows: the shortest of several. */
@@ -111,9 +117,7 @@ class IpcRows {
 
   async run(): Promise<void> {
     const { world, settings } = this.#procedure;
-    const free = Math.min(
-      ...(await world.allgather('free memory', availableForIpc(this.#producers))),
-    );
+    const free = Math.min(...(await world.allgather('free memory', availableTo(this.#producers))));
     const sizes = sizesOf(settings);
     // A second buffer of the writer holds what the copy engine copies.
     const fitting = sizes.filter((bytes) => 2 * bytes <= free);
@@ -142,11 +146,8 @@ class IpcRows {
     for (const [index, { bytes, column, shape }] of todo.entries()) {
       this.#procedure.listener.starting({ index, total: todo.length, column, bytes });
       if (!memsets.has(bytes)) {
-        const everyones = await world.allgather(
-          'memset',
-          (await bestMemset(landing, bytes)) ?? null,
-        );
-        memsets.set(bytes, everyones[owner]!);
+        const mine = (await bestMemset(landing, bytes)) ?? null;
+        memsets.set(bytes, (await world.allgather('memset', mine))[owner]!);
       }
       const timed = remote && (await this.#time(remote, column, bytes, shape));
       const written = timed && { bytes, seed: timed.lastSeed };
@@ -154,10 +155,8 @@ class IpcRows {
       if (!timed || !place) continue;
       const oneMemory = place.path === 'same GPU' || place.path === 'host memory';
       const peakGbps = oneMemory ? gbpsOf(bytes, memsets.get(bytes)!) : place.peakGbps;
-      const row = { column, bytes, shape, timed, found, path: place.path };
-      this.#procedure.listener.row(
-        this.#row({ ...row, ...(peakGbps !== undefined && { peakGbps }) }),
-      );
+      const row = { column, bytes, shape, timed, found, path: place.path, peakGbps };
+      this.#procedure.listener.row(this.#row(row));
     }
     // Memory must not go while another process still maps it.
     remote?.[Symbol.dispose]();
@@ -218,12 +217,11 @@ class IpcRows {
     timed: Timed;
     found: Mismatch | undefined;
     path: NonNullable<Row['labels']['path']>;
-    peakGbps?: number;
+    peakGbps: number | undefined;
   }): Row {
     const { column, bytes, shape, timed, found, path, peakGbps } = parts;
     const samples = [...timed.samples].map(Math.round);
-    const meanNanoseconds =
-      samples.reduce((sum, one) => sum + one, 0) / samples.length / timed.batch;
+    const meanNanoseconds = summarize(samples, timed.batch).mean;
     const wrong = found?.wrong ?? 0;
     return measuredRow({
       kind: 'ipc',
@@ -238,7 +236,7 @@ class IpcRows {
       }),
       labels: { producer: this.#producers.kind, path, ...shape },
       checked: { bytes: found ? bytes : 0, wrong },
-      ...(peakGbps !== undefined && { peakGbps }),
+      peakGbps,
       ...(wrong > 0 && { failure: describe(found!, bytes) }),
     });
   }

@@ -5,6 +5,8 @@ const tickMs = 1;
 /** Later than this is late: timers are not exact. */
 const toleranceMs = 1;
 
+const nothing = (): Omit<Pace, 'rank'> => ({ wallMs: 0, lostMs: 0, queuedMs: 0, longestMs: 0 });
+
 /**
  * Watches whether this process runs, while its JavaScript has nothing to do but wait for a plan: a timer that should
  * fire every millisecond tells how long it did not. A process that is stopped, frozen or swapped out sees its own
@@ -13,10 +15,7 @@ const toleranceMs = 1;
 export class OwnPace {
   readonly #rank: number;
   #last = 0;
-  #wallMs = 0;
-  #lostMs = 0;
-  #longestMs = 0;
-  #queuedMs: number | undefined = 0;
+  #seen = nothing();
 
   constructor(rank: number) {
     this.#rank = rank;
@@ -32,10 +31,10 @@ export class OwnPace {
     } finally {
       clearInterval(timer);
       this.#look();
-      this.#wallMs += this.#last - started;
+      this.#seen.wallMs += this.#last - started;
       const now = queuedMs();
-      const known = this.#queuedMs !== undefined && now !== undefined && queued !== undefined;
-      this.#queuedMs = known ? this.#queuedMs! + now - queued : undefined;
+      const known = this.#seen.queuedMs !== null && now !== undefined && queued !== undefined;
+      this.#seen.queuedMs = known ? this.#seen.queuedMs! + now - queued : null;
     }
   }
 
@@ -44,22 +43,13 @@ export class OwnPace {
     const late = now - this.#last - tickMs - toleranceMs;
     this.#last = now;
     if (late <= 0) return;
-    this.#lostMs += late;
-    this.#longestMs = Math.max(this.#longestMs, late);
+    this.#seen.lostMs += late;
+    this.#seen.longestMs = Math.max(this.#seen.longestMs, late);
   }
 
   take(): Pace {
-    const pace: Pace = {
-      rank: this.#rank,
-      wallMs: this.#wallMs,
-      lostMs: this.#lostMs,
-      queuedMs: this.#queuedMs ?? null,
-      longestMs: this.#longestMs,
-    };
-    this.#wallMs = 0;
-    this.#lostMs = 0;
-    this.#longestMs = 0;
-    this.#queuedMs = 0;
+    const pace = { rank: this.#rank, ...this.#seen };
+    this.#seen = nothing();
     return pace;
   }
 }

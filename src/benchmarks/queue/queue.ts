@@ -1,6 +1,5 @@
 import { exceedsCores, spinsFor } from '../../engine/spinning.js';
 import { elementBytes, mostCapacity, runQueue } from '../../gpu/queue.js';
-import { noFigures } from '../../measure/figures.js';
 import type { NativeQueueJob, NativeQueueResult } from '../../native/tasks.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
@@ -137,7 +136,6 @@ class QueueRows {
       bytes: elementBytes,
       samples,
       batch,
-      figures: noFigures,
       mops: (1e3 * batch * samples.length) / total,
       labels,
       ...checkedOf(result),
@@ -176,7 +174,6 @@ class QueueRows {
       column,
       bytes: elementBytes,
       samples: column === 'OneWay' ? oneWay.map((time) => Math.max(0, time)) : [...result.samples],
-      figures: noFigures,
       labels: { producer: this.#producers.kind, grid: 1, block: 1 },
       ...checkedOf(result),
       ...(impossible && { failure: 'elements were popped before they were pushed' }),
@@ -198,7 +195,6 @@ class QueueRows {
       bytes: elementBytes,
       samples: [...samples].map(Math.round),
       batch: emptyLooks,
-      figures: noFigures,
       labels: { producer: this.#producers.kind, grid: 1, block: 1 },
       checked: { bytes: 0, wrong: 0 },
     });
