@@ -7,11 +7,13 @@ interface NativeNic {
   readonly deviceId?: string;
   readonly firmware?: string;
   readonly bitsPerSecond?: number;
+  readonly mtu?: number;
 }
 
 /** One thing libfabric offers. `handle` opens it. */
 export interface NativeInfo {
   readonly provider: string;
+  readonly fabric: string;
   readonly domain: string;
   readonly caps: bigint;
   readonly mrMode: number;
