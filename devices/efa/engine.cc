@@ -121,6 +121,7 @@ void Engine::run() {
   while (!stopping_) {
     if (silent_ || now_ns() - assisted_at_.load(std::memory_order_relaxed) < kStandby) {
       stand_by();
+      timeout = 0;  // what is due now is not what was due then
       continue;
     }
     sleep(timeout);
