@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { vi } from 'vitest';
 import { efaEnvironment, efaLibraries } from '../../../src/lab/efa/environment.js';
 import { efaName, machines } from '../../../src/lab/efa/machines.js';
 import { type Faults, plantTree, writeFaults } from '../../../src/lab/efa/tree.js';
@@ -117,5 +118,5 @@ export class Peer {
 
 export const opcodes = { send: 0, write: 1, read: 2, receive: 128, immediate: 129 } as const;
 
-/** Longer than counters may lag behind. */
-export const lifespan = () => new Promise((done) => setTimeout(done, 40));
+/** Counters may lag behind by their lifespan, and by what a busy machine adds. */
+export const eventually = (check: () => void) => vi.waitFor(check, { timeout: 3000, interval: 10 });
