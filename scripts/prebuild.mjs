@@ -1,10 +1,11 @@
-// Puts the addon into prebuilds/, where the npm package carries it, if it loads on every system that the package
-// promises: glibc 2.34 or later, and no libstdc++ of the system's.
+// Puts the addon and the emulated EFA device into prebuilds/, where the npm package carries them, if they load on
+// every system that the package promises: glibc 2.34 or later, and no libstdc++ of the system's.
 //   npm run prebuilds
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { efaLibraries } from './setup/efa-build.mjs';
 import { addon } from './setup/native-build.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -27,13 +28,22 @@ export function unmet(versions) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const lacking = unmet(neededVersions(join(root, addon)));
-  if (lacking.length > 0) {
-    console.error(`the addon needs ${lacking.join(', ')}: make the package on Debian 12`);
+function pack(file, target) {
+  if (!existsSync(join(root, file))) {
+    console.error(`${file} is not built: install libibverbs-dev and run npm run build`);
     process.exit(1);
   }
-  const target = join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'weft.node');
+  const lacking = unmet(neededVersions(join(root, file)));
+  if (lacking.length > 0) {
+    console.error(`${file} needs ${lacking.join(', ')}: make the package on Debian 12`);
+    process.exit(1);
+  }
   mkdirSync(dirname(target), { recursive: true });
-  copyFileSync(join(root, addon), target);
+  copyFileSync(join(root, file), target);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = join(root, 'prebuilds', `${process.platform}-${process.arch}`);
+  pack(addon, join(folder, 'weft.node'));
+  for (const library of efaLibraries) pack(library, join(folder, 'efa', basename(library)));
 }

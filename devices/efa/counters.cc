@@ -59,6 +59,7 @@ uint64_t Counters::due(uint64_t now) {
 }
 
 void Counters::publish(uint64_t now) {
+  std::lock_guard lock(publishing_);
   if (now != kNever && due(now) > now) return;
   changed_at_ = 0;
   if (!changed_.exchange(false, std::memory_order_acq_rel)) return;

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace efa {
@@ -47,14 +48,13 @@ class Counters {
     changed_.store(true, std::memory_order_release);
   }
 
-  /// When the files must be written next, kNever if they are up to date.
+  /// When the files must be written next, kNever if they are up to date. Any thread, as for `publish`.
   uint64_t due(uint64_t now);
   /// Writes the files whose number changed. `now` may be kNever to write at once.
   void publish(uint64_t now);
 
  private:
   struct Shared {
-    std::atomic<uint64_t> published_at;
     std::array<std::atomic<uint64_t>, kCounterCount> values;
     std::array<std::atomic<uint64_t>, kCounterCount> published;
   };
@@ -65,7 +65,8 @@ class Counters {
   Shared* shared_;
   int file_;
   std::atomic<bool> changed_{false};
-  uint64_t changed_at_ = 0;
+  std::mutex publishing_;
+  std::atomic<uint64_t> changed_at_{0};
 };
 
 }  // namespace efa

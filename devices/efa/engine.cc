@@ -17,7 +17,7 @@
 namespace efa {
 namespace {
 
-constexpr size_t kStagingBytes = 512 * 1024;
+constexpr size_t kStagingBytes = 256 * 1024;
 constexpr int kSilentNapMs = 5;
 // Nobody polled for so long: the thread takes over.
 constexpr uint64_t kStandby = 2 * kMillisecond;
@@ -112,7 +112,6 @@ void Engine::assist() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || silent_ || epoll_ < 0) return;
   turn(epoll_wait(epoll_, events_.data(), events_.size(), 0));
-  context.counters.publish(now);
   assisted_at_.store(now, std::memory_order_relaxed);
 }
 
@@ -121,6 +120,7 @@ void Engine::run() {
   while (!stopping_) {
     if (silent_ || now_ns() - assisted_at_.load(std::memory_order_relaxed) < kStandby) {
       stand_by();
+      timeout = 0;  // what is due now is not what was due then
       continue;
     }
     sleep(timeout);
@@ -131,15 +131,15 @@ void Engine::run() {
   }
 }
 
-/// While others move the data, or nobody may.
+/// While others move the data, or nobody may. Files are written here, not by those who poll.
 void Engine::stand_by() {
   pollfd wake{wake_, POLLIN, 0};
   poll(&wake, 1, silent_ ? kSilentNapMs : static_cast<int>(kStandby / kMillisecond));
   drain(wake_);
+  context.counters.publish(now_ns());
   if (!silent_) return;
   auto locked = lock();
   turn(0);
-  context.counters.publish(now);
 }
 
 void Engine::sleep(int timeout_ms) {

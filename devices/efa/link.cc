@@ -47,6 +47,7 @@ Link::Link(QueuePair& qp, const Gid& peer, uint16_t port)
 Link::Link(QueuePair& qp, int fd) : qp(qp), fd_(fd), outbox_(qp.context) {
   set_no_delay(fd_);
   forgive();
+  connect_at_ = kNever;
   events_ = EPOLLIN;
   qp.context.engine.watch(fd_, events_, this);
 }

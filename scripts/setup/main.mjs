@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { efaBuild } from './efa-build.mjs';
 import { SetupFailure } from './failure.mjs';
 import { takeLock } from './lock.mjs';
 import { nativeBuild } from './native-build.mjs';
@@ -20,10 +21,10 @@ const usage = `usage: node scripts/setup.mjs [run|test|bench|build|native] [--ve
 /** A step has `pending(context)`: undefined when done, else what it is about to do; and `perform(context)`, which resolves with what it did. */
 const steps = {
   run: [systemPackages, npmPackages, nativeBuild, typescriptBuild],
-  build: [nativeBuild, typescriptBuild],
+  build: [nativeBuild, efaBuild, typescriptBuild],
   native: [nativeBuild],
 };
-steps.test = [...steps.run, peersBuild];
+steps.test = [...steps.run, peersBuild, efaBuild];
 steps.bench = steps.test;
 
 /** Resolves with the exit code: 0 ready, 1 could not, 2 bad usage. */

@@ -41,7 +41,10 @@ export const nativeBuild = {
     const flags = [...compileFlags, ...headerFolders(root).flatMap((path) => ['-isystem', path])];
     const compile = (source, object, more) =>
       run(root, [...flags, ...more, '-c', source, '-o', object], verbose);
-    const objects = await compileAll({ root, tools: built.tools, sources: sources(root), compile });
+    const objects = await compileAll({
+      ...{ root, stamp: 'native-objects', tools: built.tools },
+      ...{ sources: sources(root), compile },
+    });
     await link(root, objects, verbose);
     writeStamp(root, 'native', built);
     return 'native build';

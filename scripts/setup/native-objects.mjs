@@ -5,11 +5,13 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hashOf, readStamp, removeStamp, sameInputs, writeStamp } from './stamp.mjs';
 
-const stamp = 'native-objects';
-const objectOf = (source) => source.replace(/^native\/(.*)\.cc$/, 'build/objects/$1.o');
+const objectOf = (source) => source.replace(/^(?:native\/)?(.*)\.cc$/, 'build/objects/$1.o');
 
-/** Resolves with the objects of all sources. `compile(source, object, flags)` makes one and rejects if it cannot. */
-export async function compileAll({ root, tools, sources, compile }) {
+/**
+ * Resolves with the objects of all sources. `compile(source, object, flags)` makes one and rejects if it cannot;
+ * `stamp` names the record of what they were made from.
+ */
+export async function compileAll({ root, stamp, tools, sources, compile }) {
   const before = readStamp(root, stamp);
   const known = sameInputs(before?.tools, tools) ? before.made : {};
   const made = Object.fromEntries(

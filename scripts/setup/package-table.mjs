@@ -90,16 +90,22 @@ export const packageTable = [
     probe: { files: header('gloo/alltoall.h') },
   },
   {
+    name: 'libibverbs-dev',
+    profile: 'test',
+    why: 'headers of verbs, for the emulated EFA device',
+    probe: { files: header('infiniband/efadv.h') },
+  },
+  {
+    name: 'libfabric-bin',
+    profile: 'test',
+    why: 'fi_pingpong, for the tests of the emulated EFA device and for comparisons',
+    probe: { program: 'fi_pingpong' },
+  },
+  {
     name: 'iperf3',
     profile: 'bench',
     why: 'reference for TCP bandwidth in the lab',
     probe: { program: 'iperf3' },
-  },
-  {
-    name: 'libfabric-bin',
-    profile: 'bench',
-    why: 'fi_pingpong, the reference for the C comparison program',
-    probe: { program: 'fi_pingpong' },
   },
   {
     name: 'python3-torch',
