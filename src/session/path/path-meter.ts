@@ -6,7 +6,15 @@ import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
 import { addCarried, carriedBetween, HostCounters, type Reading } from './counters.js';
-import { hostsOf, type Loop, type PlannedOn, plannedOf, type Routes, ranksOn } from './routes.js';
+import {
+  hostsOf,
+  type Loop,
+  loopback,
+  type PlannedOn,
+  plannedOf,
+  type Routes,
+  ranksOn,
+} from './routes.js';
 import { tcpResent } from './tcp-resent.js';
 
 /** Some drivers bring their counters up to date once a second. */
@@ -170,7 +178,7 @@ export class PathTally {
   #ofHost(): CarriedBy[] | undefined {
     const { counters, routes } = this.#meter;
     if (!counters) return undefined;
-    const used = new Set(routes.nics.flat());
+    const used = new Set([...routes.nics.flat(), loopback]);
     const twice = isRdma(routes.provider) ? counters.carriers : new Set<string>();
     return [...this.#carried]
       .filter(([nic, { txBytes, rxBytes }]) => used.has(nic) || txBytes + rxBytes > 0)
