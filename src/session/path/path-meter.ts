@@ -20,9 +20,13 @@ import { tcpResent } from './tcp-resent.js';
 /** Some drivers bring their counters up to date once a second. */
 const lateMs = 1100;
 
-const emulatesWrites = (
-  channel: FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined },
-): boolean => channel.emulatedWrites === true;
+type Emulating = FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined };
+
+/** Before 1.18, efa had no other writes. */
+function emulatesWrites({ channels, provider, library }: Fabric): boolean {
+  const old = provider === 'efa' && library.major === 1 && library.minor < 18;
+  return old || channels.some((channel: Emulating) => channel.emulatedWrites === true);
+}
 
 /** What a rank knows after its loops. */
 interface Report {
@@ -60,7 +64,7 @@ export class PathMeter {
   static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
     const mine = {
       nics: fabric.channels.map(({ nic }) => nic),
-      emulatedWrites: fabric.channels.some(emulatesWrites),
+      emulatedWrites: emulatesWrites(fabric),
     };
     const all = await world.allgather('NICs of channels', mine);
     return new PathMeter(world, {
