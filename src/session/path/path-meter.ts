@@ -6,15 +6,27 @@ import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
 import { addCarried, carriedBetween, HostCounters, type Reading } from './counters.js';
-import { hostsOf, type Loop, type PlannedOn, plannedOf, type Routes, ranksOn } from './routes.js';
+import {
+  hostsOf,
+  type Loop,
+  loopback,
+  type PlannedOn,
+  plannedOf,
+  type Routes,
+  ranksOn,
+} from './routes.js';
 import { tcpResent } from './tcp-resent.js';
 
 /** Some drivers bring their counters up to date once a second. */
 const lateMs = 1100;
 
-const emulatesWrites = (
-  channel: FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined },
-): boolean => channel.emulatedWrites === true;
+type Emulating = FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined };
+
+/** Before 1.18, efa had no other writes. */
+function emulatesWrites({ channels, provider, library }: Fabric): boolean {
+  const old = provider === 'efa' && library.major === 1 && library.minor < 18;
+  return old || channels.some((channel: Emulating) => channel.emulatedWrites === true);
+}
 
 /** What a rank knows after its loops. */
 interface Report {
@@ -52,7 +64,7 @@ export class PathMeter {
   static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
     const mine = {
       nics: fabric.channels.map(({ nic }) => nic),
-      emulatedWrites: fabric.channels.some(emulatesWrites),
+      emulatedWrites: emulatesWrites(fabric),
     };
     const all = await world.allgather('NICs of channels', mine);
     return new PathMeter(world, {
@@ -170,7 +182,7 @@ export class PathTally {
   #ofHost(): CarriedBy[] | undefined {
     const { counters, routes } = this.#meter;
     if (!counters) return undefined;
-    const used = new Set(routes.nics.flat());
+    const used = new Set([...routes.nics.flat(), loopback]);
     const twice = isRdma(routes.provider) ? counters.carriers : new Set<string>();
     return [...this.#carried]
       .filter(([nic, { txBytes, rxBytes }]) => used.has(nic) || txBytes + rxBytes > 0)

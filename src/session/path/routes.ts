@@ -17,7 +17,7 @@ export interface PlannedOn extends Planned {
   readonly nic: string;
 }
 
-const loopback = 'lo';
+export const loopback = 'lo';
 
 /** Which NICs the ranks' channels use, on which hosts. The same on every rank. */
 export interface Routes {

@@ -29,7 +29,8 @@ afterEach(() => vi.unstubAllEnvs());
 
 async function meterOn(root: string): Promise<PathMeter> {
   vi.stubEnv('SYSFS_PATH', root);
-  const fabric = { provider: 'efa', channels: [{ nic: 'rdmap0' }] } as unknown as Fabric;
+  const library = { major: 2, minor: 1 };
+  const fabric = { provider: 'efa', library, channels: [{ nic: 'rdmap0' }] } as unknown as Fabric;
   return PathMeter.open(worldOfTwo(), fabric, false);
 }
 
