@@ -35,9 +35,7 @@ Engine::Engine(Context& context) : context(context), random(context.attributes.s
 Engine::~Engine() {
   stopping_ = true;
   if (thread_.joinable()) {
-    const uint64_t one = 1;
-    if (write(wake_, &one, sizeof one) < 0) { /* full: the thread is awake */
-    }
+    rouse();
     thread_.join();
   }
   links_.clear();
@@ -100,8 +98,11 @@ void Engine::change(int fd, uint32_t events, Pollable* who) {
 }
 
 void Engine::wake() {
-  posted_.store(true);
-  if (!sleeping_.exchange(false)) return;
+  posted_ = true;
+  if (sleeping_.exchange(false)) rouse();
+}
+
+void Engine::rouse() {
   const uint64_t one = 1;
   if (write(wake_, &one, sizeof one) < 0) { /* full: the thread is awake */
   }
@@ -112,21 +113,27 @@ void Engine::assist() {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || silent_ || epoll_ < 0) return;
   turn(epoll_wait(epoll_, events_.data(), events_.size(), 0));
-  assisted_at_.store(now, std::memory_order_relaxed);
+  assisted_at_ = now;
+  // What this turn left to be done later the thread does not know of: it must not sleep on what it knew.
+  if (sleeping_.exchange(false)) rouse();
 }
 
 void Engine::run() {
   int timeout = 0;
   while (!stopping_) {
-    if (silent_ || now_ns() - assisted_at_.load(std::memory_order_relaxed) < kStandby) {
+    if (silent_ || now_ns() - assisted_at_ < kStandby) {
       stand_by();
       timeout = 0;  // what is due now is not what was due then
+      auto locked = lock();
+      removals_before_ = removals_;
       continue;
     }
     sleep(timeout);
     // A caller that waits for the lock gets it.
     for (int turns = 0; waiting_ > 0 && turns < 1000; turns++) sched_yield();
     auto locked = lock();
+    removals_before_ = removals_;
+    assisted_before_ = assisted_at_;
     timeout = wait_time();
   }
 }
@@ -144,19 +151,16 @@ void Engine::stand_by() {
 
 void Engine::sleep(int timeout_ms) {
   std::array<epoll_event, 64> events;
-  uint32_t removals;
-  {
-    auto locked = lock();
-    removals = removals_;
-  }
   sleeping_ = true;
-  if (posted_.exchange(false)) timeout_ms = 0;
+  if (posted_.exchange(false) || assisted_at_ != assisted_before_) timeout_ms = 0;
   const int ready = epoll_wait(epoll_, events.data(), events.size(), timeout_ms);
   sleeping_ = false;
   auto locked = lock();
+  drain(wake_);
+  drain(timer_);
   events_ = events;
   // Whoever an event names may be gone since; what is still ready will be told again.
-  turn(removals == removals_ ? ready : 0);
+  turn(removals_before_ == removals_ ? ready : 0);
 }
 
 /// With the lock held. A silent device neither reads nor writes; its peers find out by themselves.
@@ -173,14 +177,8 @@ void Engine::turn(int ready) {
   for (int i = 0; i < ready; i++) {
     auto* who = static_cast<Pollable*>(events_[i].data.ptr);
     if (who != nullptr) who->on_ready(events_[i].events);
-    else drain_wakers();
   }
   serve();
-}
-
-void Engine::drain_wakers() {
-  drain(wake_);
-  drain(timer_);
 }
 
 void Engine::serve() {
@@ -190,7 +188,7 @@ void Engine::serve() {
   const size_t count = links_.size();
   const size_t first = count > 1 && context.attributes.shuffle ? random.below(static_cast<uint32_t>(count)) : 0;
   for (size_t i = 0; i < count; i++) more_ |= links_[(first + i) % count]->step();
-  std::erase_if(links_, [](const auto& link) { return link->is_dead(); });
+  removals_ += static_cast<uint32_t>(std::erase_if(links_, [](const auto& link) { return link->is_dead(); }));
 }
 
 /// Milliseconds until something is due, rounded up by the timer descriptor for what cannot wait a millisecond.

@@ -58,11 +58,11 @@ class Engine {
  private:
   int start();
   void run();
+  void rouse();
   void stand_by();
   void sleep(int timeout_ms);
   void turn(int ready);
   void serve();
-  void drain_wakers();
   int wait_time();
   void arm(uint64_t due);
 
@@ -80,6 +80,9 @@ class Engine {
   std::atomic<bool> silent_{false};  // the fault, as of this turn
   std::array<epoll_event, 64> events_;
   uint32_t removals_ = 0;
+  // As of the thread's last look, to notice what happened before it sleeps.
+  uint32_t removals_before_ = 0;
+  uint64_t assisted_before_ = 0;
   std::vector<QueuePair*> queue_pairs_;
   std::vector<std::unique_ptr<Link>> links_;
 };
