@@ -35,6 +35,10 @@ static double now_ms(void) {
 
 static uint8_t pattern(uint64_t i) { return (uint8_t)(i * 31 + i / 251); }
 
+static void fill(void) {
+  for (uint64_t i = 0; i < BYTES; i++) buffer[i] = pattern(i);
+}
+
 static void open_device(const char *name) {
   struct ibv_device **list = ibv_get_device_list(NULL);
   for (int i = 0; list[i] != NULL; i++) {
@@ -44,7 +48,7 @@ static void open_device(const char *name) {
   if (device == NULL) give_up("open");
   pd = ibv_alloc_pd(device);
   buffer = malloc(BYTES);
-  for (uint64_t i = 0; i < BYTES; i++) buffer[i] = pattern(i);
+  fill();
   memory = ibv_reg_mr(pd, buffer, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
   if (memory == NULL) give_up("register");
 }
@@ -177,6 +181,7 @@ int main(int argc, char **argv) {
     else if (sscanf(line, "look %u %lf", &count, &ms) == 2) await(count, ms, 1);
     else if (sscanf(line, "check %u", &bytes) == 1) check(bytes);
     else if (strcmp(line, "wipe\n") == 0) memset(buffer, 0, BYTES), puts("wiped");
+    else if (strcmp(line, "fill\n") == 0) fill(), puts("filled");
     else if (strcmp(line, "close\n") == 0) close_all();
     else if (sscanf(line, "%31s %u %u %" SCNu64, kind, &bytes, &count, &offset) == 4) post(kind, bytes, count, offset);
     else puts("?");
