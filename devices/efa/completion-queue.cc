@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "context.h"
+#include "inside.h"
 #include "queue-pair.h"
 
 namespace efa {
@@ -65,6 +66,7 @@ void CompletionQueue::push(const Completion& completion) {
 }
 
 bool CompletionQueue::advance() {
+  Inside inside;
   if (count_.load(std::memory_order_acquire) == 0) {
     engine_->assist();
     if (count_.load(std::memory_order_acquire) == 0) return false;

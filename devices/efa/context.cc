@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "inside.h"
 #include "queries.h"
 #include "queue-pair.h"
 
@@ -54,6 +55,7 @@ int request_notification(ibv_cq* cq, int) {
 }  // namespace
 
 bool is_forked() { return forked; }
+bool is_beyond_closing() { return forked || Inside::is_interrupted(); }
 
 Context::Context(const Device& device)
     : attributes(device.attributes),
@@ -103,7 +105,7 @@ ibv_context* open_context(ibv_device* verbs) {
 }
 
 int close_context(ibv_context* verbs) {
-  if (is_forked()) return 0;
+  if (is_beyond_closing()) return 0;
   Context& context = Context::of(verbs);
   {
     std::lock_guard lock(open_contexts().lock);

@@ -48,9 +48,10 @@ class Context {
   void set_operations();
 };
 
-/// True in a child of fork. The device's thread did not come along, and its locks may be held for ever: the child may
-/// only let go of what it inherited.
+/// True in a child of fork. The device's thread did not come along, and its locks may be held for ever.
 bool is_forked();
+/// True where nothing may be closed, only let go of: in a child of fork, and in a signal handler on top of a call.
+bool is_beyond_closing();
 
 ibv_context* open_context(ibv_device* device);
 int close_context(ibv_context* context);

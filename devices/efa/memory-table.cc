@@ -6,6 +6,12 @@
 #include <cerrno>
 #include <mutex>
 
+#include "inside.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 namespace efa {
 namespace {
 
@@ -17,13 +23,28 @@ bool is_mapped(void* address, size_t length) {
   return to <= from || msync(reinterpret_cast<void*>(from), to - from, MS_ASYNC) == 0;
 }
 
+bool populate_for_writing(void* address) {
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  void* from = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(address) & ~(page - 1));
+  return madvise(from, page, MADV_POPULATE_WRITE) == 0;
+}
+
+/// By its first page, where the kernel can tell (from 5.14 on).
+bool is_writable(void* address) {
+  static char probe;
+  static const bool can_tell = populate_for_writing(&probe);
+  return !can_tell || populate_for_writing(address);
+}
+
 }  // namespace
 
 ibv_mr* MemoryTable::add(ibv_pd* pd, void* address, size_t length, uint64_t iova, int access) {
-  if (!is_mapped(address, length)) {
+  const bool writes = (access & (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) != 0;
+  if (!is_mapped(address, length) || (writes && length > 0 && !is_writable(address))) {
     errno = EFAULT;
     return nullptr;
   }
+  Inside inside;
   std::unique_lock lock(lock_);
   uint32_t index;
   if (!free_.empty()) {
@@ -43,6 +64,7 @@ ibv_mr* MemoryTable::add(ibv_pd* pd, void* address, size_t length, uint64_t iova
 }
 
 int MemoryTable::remove(ibv_mr* mr) {
+  Inside inside;
   std::unique_lock lock(lock_);
   const uint32_t index = mr->handle;
   if (index >= slots_.size() || slots_[index].region == nullptr || &slots_[index].region->mr != mr) return EINVAL;

@@ -14,7 +14,7 @@ namespace efa {
 /// of its slot.
 class MemoryTable {
  public:
-  /// Sets errno and returns null when the memory is not mapped in this process.
+  /// Sets errno and returns null when the memory is not mapped in this process, or read-only but to be written.
   ibv_mr* add(ibv_pd* pd, void* address, size_t length, uint64_t iova, int access);
   /// Returns when no transfer touches the memory any more.
   int remove(ibv_mr* mr);

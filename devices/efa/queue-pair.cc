@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "inside.h"
 #include "link.h"
 
 namespace efa {
@@ -86,6 +87,7 @@ int QueuePair::listen() {
 }
 
 int QueuePair::modify(const ibv_qp_attr& attr, int mask) {
+  auto locked = context.engine.lock();
   if (mask & IBV_QP_QKEY) qkey = attr.qkey;
   if (mask & IBV_QP_RNR_RETRY) {
     if (!(context.attributes.caps & kCapRnrRetry)) return EOPNOTSUPP;
@@ -104,6 +106,7 @@ bool QueuePair::take_receive(Receive& into) {
 }
 
 int QueuePair::post_receive(const ibv_recv_wr& wr) {
+  Inside inside;
   if (wr.num_sge < 0 || wr.num_sge > context.attributes.rq_sge) return EINVAL;
   if (receives_outstanding_.fetch_add(1) >= receive_depth_) {
     receives_outstanding_--;

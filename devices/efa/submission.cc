@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "inside.h"
 #include "link.h"
 #include "queue-pair.h"
 
@@ -30,6 +31,7 @@ void QueuePair::abort_batch() {
 }
 
 int QueuePair::end_batch() {
+  Inside inside;
   int error = batch_error_;
   const auto count = static_cast<uint32_t>(batch_.size());
   context.faults.refresh(coarse_now_ns());

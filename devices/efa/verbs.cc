@@ -72,7 +72,7 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, uint64_t, size_t, uint64_t, int, int) {
   errno = EOPNOTSUPP;
   return nullptr;
 }
-int ibv_dereg_mr(ibv_mr* mr) { return efa::is_forked() ? 0 : Context::of(mr->context).memory.remove(mr); }
+int ibv_dereg_mr(ibv_mr* mr) { return efa::is_beyond_closing() ? 0 : Context::of(mr->context).memory.remove(mr); }
 
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   efa::Gid gid;
@@ -80,7 +80,7 @@ ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   return &Context::of(pd->context).addresses.add(pd, gid)->ah;
 }
 int ibv_destroy_ah(ibv_ah* ah) {
-  if (!efa::is_forked()) Context::of(ah->context).addresses.remove(reinterpret_cast<efa::AddressHandle*>(ah));
+  if (!efa::is_beyond_closing()) Context::of(ah->context).addresses.remove(reinterpret_cast<efa::AddressHandle*>(ah));
   return 0;
 }
 
@@ -115,7 +115,7 @@ ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context, ibv_c
   return reinterpret_cast<ibv_cq*>(efa::create_completion_queue(context, attr, nullptr));
 }
 int ibv_resize_cq(ibv_cq*, int) { return EOPNOTSUPP; }
-int ibv_destroy_cq(ibv_cq* cq) { return efa::destroy_completion_queue(cq); }
+int ibv_destroy_cq(ibv_cq* cq) { return efa::is_beyond_closing() ? 0 : efa::destroy_completion_queue(cq); }
 
 /// Connected and datagram queue pairs: no EFA device has the first, this one lacks the second.
 ibv_qp* ibv_create_qp(ibv_pd*, ibv_qp_init_attr*) {
@@ -132,7 +132,7 @@ int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init) {
   return 0;
 }
 int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, uint32_t) { return 0; }
-int ibv_destroy_qp(ibv_qp* qp) { return efa::is_forked() ? 0 : efa::destroy_queue_pair(qp); }
+int ibv_destroy_qp(ibv_qp* qp) { return efa::is_beyond_closing() ? 0 : efa::destroy_queue_pair(qp); }
 ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) { return reinterpret_cast<ibv_qp_ex*>(qp); }
 
 /// Registered memory is ordinary memory: a child of fork needs no care.
