@@ -22,6 +22,7 @@ export { judge, type Source } from '../analysis/verdict/judge.js';
 export { type Machine, machineByName, machines } from '../analysis/verdict/machines.js';
 export type { Grade, Item, Verdict } from '../analysis/verdict/verdict.js';
 export { type Format, type FormatOptions, formatRun } from '../results/formats/format-run.js';
+export type { NicTraffic, Path } from '../results/path.js';
 export { parseRun, type ReadRun, readRun } from '../results/read-run.js';
 export { mergeRepeats } from '../results/repeats.js';
 export type { Labels, Outcome, Row, Run, RunHeader } from '../results/schema.js';

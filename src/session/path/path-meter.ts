@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judgePath } from '../../analysis/path/judge-path.js';
-import { addPlanned, type Carried, type NicObservation } from '../../analysis/path/observation.js';
+import type { Carried, NicObservation } from '../../analysis/path/observation.js';
 import type { Fabric, FabricChannelInfo } from '../../fabric/fabric.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
 import { addCarried, carriedBetween, HostCounters, type Reading } from './counters.js';
-import {
-  hostsOf,
-  type Loop,
-  loopback,
-  type PlannedOn,
-  plannedOf,
-  type Routes,
-  ranksOn,
-} from './routes.js';
+import { type PackedPlan, type Place, packPlanned, placesOf, sumPlanned } from './packing.js';
+import { hostsOf, type Loop, loopback, plannedOf, type Routes, ranksOn } from './routes.js';
 import { tcpResent } from './tcp-resent.js';
 
 /** Some drivers bring their counters up to date once a second. */
@@ -30,7 +23,7 @@ function emulatesWrites({ channels, provider, library }: Fabric): boolean {
 
 /** What a rank knows after its loops. */
 interface Report {
-  readonly planned: readonly PlannedOn[];
+  readonly planned: readonly PackedPlan[];
   /** From the first rank of each host; of NICs that no channel uses only those that carried something. */
   readonly carried?: readonly CarriedBy[] | undefined;
   readonly resent?: number | undefined;
@@ -48,6 +41,8 @@ interface CarriedBy extends Carried {
 export class PathMeter {
   readonly world: World;
   readonly routes: Routes;
+  /** Every NIC that a plan may use. */
+  readonly places: readonly Place[];
   /** Of this host, on its first rank. */
   readonly counters: HostCounters | undefined;
   /** A shortfall was still there when drivers had had the time to count: it need not be waited for again. */
@@ -56,6 +51,7 @@ export class PathMeter {
   private constructor(world: World, routes: Routes) {
     this.world = world;
     this.routes = routes;
+    this.places = placesOf(routes);
     const first = routes.hostOf.indexOf(routes.hostOf[world.rank]!) === world.rank;
     this.counters = first && routes.provider !== 'shm' ? new HostCounters() : undefined;
   }
@@ -167,16 +163,16 @@ export class PathTally {
   }
 
   async #judge(): Promise<PathProof | undefined> {
-    const { world, routes } = this.#meter;
+    const { world, routes, places } = this.#meter;
     const report: Report = {
-      planned: plannedOf(routes, world.rank, this.#loops),
+      planned: packPlanned(plannedOf(routes, world.rank, this.#loops), places),
       carried: this.#ofHost(),
       resent: this.#resent,
     };
     const all = await world.gather<Report>('path', report);
     if (!all) return undefined;
     const resent = all.reduce((sum, own) => sum + (own.resent ?? 0), 0);
-    return new PathProof(observed(all, routes, world.hosts), world.hosts, resent);
+    return new PathProof(observed(all, this.#meter), world.hosts, resent);
   }
 
   #ofHost(): CarriedBy[] | undefined {
@@ -194,27 +190,27 @@ export class PathTally {
 /** The reports of all ranks, by host and NIC. */
 function observed(
   reports: readonly Report[],
-  routes: Routes,
-  hosts: readonly string[],
+  { routes, places, world }: PathMeter,
 ): NicObservation[] {
   const { hostOf } = routes;
+  const hostName = (host: number) => world.hosts[hostOf.indexOf(host)]!;
+  const keyOf = (host: number, nic: string) => `${host} ${nic}`;
   const found = new Map<string, NicObservation>();
-  const add = (
-    host: number,
-    nic: string,
-    more: (known: NicObservation) => Partial<NicObservation>,
-  ) => {
-    const key = `${host} ${nic}`;
-    const known = found.get(key) ?? { host: hosts[hostOf.indexOf(host)]!, ranks: [], nic };
-    found.set(key, { ...known, ...more(known) });
-  };
-  for (const [rank, { carried, planned }] of reports.entries()) {
-    for (const { nic, mtu, ...own } of carried ?? []) {
-      add(hostOf[rank]!, nic, () => ({ carried: own, mtu }));
-    }
-    for (const { host, nic, ...part } of planned) {
-      const ranks = ranksOn(routes, host, nic);
-      add(host, nic, (known) => ({ ranks, planned: addPlanned(known.planned, part) }));
+  const sums = sumPlanned(
+    reports.map(({ planned }) => planned),
+    places,
+  );
+  for (const [number, planned] of sums.entries()) {
+    const { host, nic } = places[number]!;
+    if (!planned) continue;
+    const ranks = ranksOn(routes, host, nic);
+    found.set(keyOf(host, nic), { host: hostName(host), ranks, nic, planned });
+  }
+  for (const [rank, { carried = [] }] of reports.entries()) {
+    const host = hostOf[rank]!;
+    for (const { nic, mtu, ...own } of carried) {
+      const known = found.get(keyOf(host, nic)) ?? { host: hostName(host), ranks: [], nic };
+      found.set(keyOf(host, nic), { ...known, carried: own, mtu });
     }
   }
   return [...found.values()];

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { addPlanned } from '../../../src/analysis/path/observation.js';
 import { loadOfTraffic } from '../../../src/plan/bound.js';
 import { allToAll, allToAllTraffic } from '../../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../../src/plan/patterns/one-to-each.js';
 import { multi, roundRobin, single } from '../../../src/plan/strategies.js';
+import { packPlanned, placesOf, sumPlanned } from '../../../src/session/path/packing.js';
 import { hostsOf, plannedOf, type Routes, ranksOn } from '../../../src/session/path/routes.js';
+import { packValue } from '../../../src/world/rendezvous/values.js';
 
 const routesOf = (changes: Partial<Routes>): Routes => ({
   hostOf: [0, 1],
@@ -88,6 +91,24 @@ describe('what plans put on NICs', () => {
       }),
     );
   });
+});
+
+test('512 ranks tell rank 0 of their plans in a few kilobytes each', () => {
+  const ranks = Array.from({ length: 512 }, (_, rank) => rank);
+  const hostOf = ranks.map((rank) => Math.floor(rank / 8));
+  const nics = ranks.map((rank) => [0, 1, 2, 3].map((i) => `rdmap${(rank % 8) * 4 + i}s0`));
+  const routes = routesOf({ hostOf, nics, provider: 'efa' });
+  const places = placesOf(routes);
+  const plan = allToAll({ world: 512, bytes: 2 ** 20, rank: 7, channels: 4, strategy: multi });
+  const planned = plannedOf(routes, 7, [{ plan, iterations: 3 }]);
+  const packed = packPlanned(planned, places);
+  expect(planned).toHaveLength(512 * 4);
+  const sums = sumPlanned([packed, packed], places);
+  for (const { host, nic, ...payload } of planned) {
+    const number = places.findIndex((place) => place.host === host && place.nic === nic);
+    expect(sums[number]).toEqual(addPlanned(payload, payload));
+  }
+  expect(JSON.stringify(packValue(packed)).length).toBeLessThan(16_384);
 });
 
 test('hosts are told apart by boot and network namespace', () => {
