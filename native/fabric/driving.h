@@ -9,10 +9,10 @@
 namespace weft {
 
 inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
+  if (endpoint.pool && operation.kind == OperationKind::Recv) [[unlikely]] return receivePooled(endpoint, operation);
   fi_addr_t peer = endpoint.peers[operation.peer];
   switch (operation.kind) {
     case OperationKind::Recv:
-      if (endpoint.pool) [[unlikely]] return receivePooled(endpoint, operation);
       return fi_recv(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor,
                      endpoint.directed ? peer : FI_ADDR_UNSPEC, &operation.context);
     case OperationKind::Send:
