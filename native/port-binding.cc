@@ -96,6 +96,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
       result.Set("maxMessageBytes", static_cast<double>(of.maxMessageBytes));
       result.Set("maxWriteBytes", static_cast<double>(of.maxWriteBytes));
       result.Set("receiveQueue", static_cast<double>(of.pool ? of.pool->size() : of.receives.limit));
+      result.Set("sorted", of.pool != nullptr);
       if (of.emulatedWrites) result.Set("emulatedWrites", *of.emulatedWrites);
       return result;
     });

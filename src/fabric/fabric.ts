@@ -194,7 +194,7 @@ export class Fabric implements AsyncDisposable {
 
 function describe(
   { info, nic, lineRateGbps, directed, acknowledged }: Offer,
-  { emulatedWrites, ...limits }: NativeLimits,
+  { emulatedWrites, sorted, ...limits }: NativeLimits,
 ): FabricChannelInfo {
   return {
     nic,
@@ -202,7 +202,7 @@ function describe(
     ...limits,
     injectBytes: info.injectBytes,
     sendQueue: info.sendQueue,
-    directedReceives: directed,
+    directedReceives: directed || sorted,
     acknowledgedWrites: acknowledged,
     emulatedWrites,
     autoProgress: info.autoProgress,

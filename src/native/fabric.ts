@@ -81,6 +81,8 @@ export interface NativeLimits {
   readonly maxMessageBytes: number;
   readonly maxWriteBytes: number;
   readonly receiveQueue: number;
+  /** Messages are copied to the receives that name their sender. */
+  readonly sorted: boolean;
   /** Where the provider says whether it makes writes of sends. */
   readonly emulatedWrites?: boolean;
 }
