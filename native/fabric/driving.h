@@ -59,7 +59,7 @@ inline void Port::count(uint32_t data, Driver& driver) {
 template <typename Driver>
 void Port::arrivedUnusual(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver) {
   auto data = static_cast<uint32_t>(entry.data);
-  if (endpoint.pool) endpoint.pool->consumed(*static_cast<Operation*>(entry.op_context));
+  if (endpoint.pool && entry.op_context) endpoint.pool->consumed(*static_cast<Operation*>(entry.op_context));
   if (data & kUserBit) userArrivals.push_back({endpoint.index, data});
   else if (endpoint.acknowledged && Acknowledgements::isToken(data)) acknowledgements_->arrived(endpoint.index, data);
   else count(data, driver);

@@ -130,7 +130,7 @@ void Executor::aim(uint32_t index, Operation& operation) {
   if (step.kind == PlanStep::Write) {
     const RemoteRegion& remote = *remotes_[step.peer];
     operation.hasData = announced_;
-    operation.delivered = plan_.delivered && !(acknowledged_ && announced_);
+    operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
     operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
     operation.remoteKey = remote.key[step.channel];
   }
