@@ -9,6 +9,7 @@ export default defineConfig({
       'test/efa/**/*.test.ts',
       'test/contract/{channel,lifecycle,limits,peers}.test.ts',
       'test/engine/shuffled.test.ts',
+      'test/ranks/{fabric-delivery,shmem}.test.ts',
     ],
     exclude: ['node_modules/**'],
   },

@@ -5,6 +5,7 @@
 #include "binding.h"
 #include "fabric/close-port.h"
 #include "fabric/operations.h"
+#include "fabric/receive-pool.h"
 #include "hot-method.h"
 #include "live-objects.h"
 #include "plan-run.h"
@@ -18,7 +19,8 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
                        {
                            InstanceMethod<&PortBinding::open>("open"),
                            InstanceMethod<&PortBinding::name>("name"),
-                           InstanceMethod<&PortBinding::insertPeers>("insertPeers"),
+                           InstanceMethod<&PortBinding::limits>("limits"),
+                           InstanceMethod<&PortBinding::connect>("connect"),
                            InstanceMethod<&PortBinding::addRegion>("addRegion"),
                            InstanceMethod<&PortBinding::removeRegion>("removeRegion"),
                            InstanceMethod<&PortBinding::addRemote>("addRemote"),
@@ -71,6 +73,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
       auto how = info[1].As<Napi::Object>();
       EndpointOptions options;
       options.directed = how.Get("directed").ToBoolean();
+      options.acknowledged = how.Get("acknowledged").ToBoolean();
       options.peersExpected = field(how, "peersExpected");
       options.localShm = how.Get("localShm").ToBoolean();
       return Napi::Number::New(info.Env(), port().open(wanted, options));
@@ -79,28 +82,35 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value name(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      uint8_t buffer[512];
-      size_t bytes = sizeof(buffer);
-      check(fi_getname(&endpoint(info[0]).ep->fid, buffer, &bytes), "fi_getname");
-      auto result = Napi::Uint8Array::New(info.Env(), bytes);
-      std::copy_n(buffer, bytes, result.Data());
+      std::vector<uint8_t> name = port().name(endpoint(info[0]).index);
+      auto result = Napi::Uint8Array::New(info.Env(), name.size());
+      std::copy_n(name.data(), name.size(), result.Data());
       return result;
     });
   }
 
-  Napi::Value insertPeers(const Napi::CallbackInfo& info) {
+  Napi::Value limits(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      Endpoint& target = endpoint(info[0]);
-      auto list = info[1].As<Napi::Array>();
-      std::vector<fi_addr_t> peers(list.Length());
+      const Endpoint& of = endpoint(info[0]);
+      auto result = Napi::Object::New(info.Env());
+      result.Set("maxMessageBytes", static_cast<double>(of.maxMessageBytes));
+      result.Set("maxWriteBytes", static_cast<double>(of.maxWriteBytes));
+      result.Set("receiveQueue", static_cast<double>(of.pool ? of.pool->size() : of.receives.limit));
+      result.Set("sorted", of.pool != nullptr);
+      if (of.emulatedWrites) result.Set("emulatedWrites", *of.emulatedWrites);
+      return result;
+    });
+  }
+
+  Napi::Value connect(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      auto list = info[2].As<Napi::Array>();
+      std::vector<std::vector<uint8_t>> everyone;
       for (uint32_t i = 0; i < list.Length(); i++) {
         auto address = list.Get(i).As<Napi::Uint8Array>();
-        int inserted = fi_av_insert(target.av, address.Data(), 1, &peers[i], 0, nullptr);
-        if (inserted != 1) {
-          throw Fault("fi_av_insert", inserted < 0 ? -inserted : FI_EINVAL, "the address of rank " + std::to_string(i) + " was refused");
-        }
+        everyone.emplace_back(address.Data(), address.Data() + address.ByteLength());
       }
-      target.peers = std::move(peers);
+      port().connect(endpoint(info[0]).index, static_cast<uint32_t>(size(info[1], "rank")), everyone);
       return info.Env().Undefined();
     });
   }
@@ -158,8 +168,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value cancel(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      operations_->cancel(port(), size(info[0], "operation"));
-      return info.Env().Undefined();
+      return Napi::Boolean::New(info.Env(), operations_->cancel(port(), size(info[0], "operation")));
     });
   }
 

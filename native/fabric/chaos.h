@@ -19,10 +19,11 @@ class Chaos {
 
   Chaos(uint64_t seed, double holdChance) : random_(seed), holdChance_(holdChance) {}
 
-  [[gnu::cold]] void take(uint32_t endpoint, const fi_cq_data_entry* entry, const fi_cq_data_entry* end) {
+  /// `taking`: arrivals name the receive that they took.
+  [[gnu::cold]] void take(uint32_t endpoint, const fi_cq_data_entry* entry, const fi_cq_data_entry* end, bool taking) {
     for (; entry < end; entry++) {
       held_.push_back({endpoint, *entry});
-      if (!(entry->flags & FI_REMOTE_WRITE)) continue;
+      if (taking || !(entry->flags & FI_REMOTE_WRITE)) continue;
       held_.back().entry.flags |= FI_WRITE;
       held_.back().entry.op_context = nullptr;
     }

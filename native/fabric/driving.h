@@ -2,11 +2,14 @@
 // What a port does for every message: posting and reading completion queues. It is in a header so that the compiler
 // inlines it into the caller's loop.
 #include "../fault.h"
+#include "acknowledgements.h"
 #include "port.h"
+#include "receive-pool.h"
 
 namespace weft {
 
 inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
+  if (endpoint.pool && operation.kind == OperationKind::Recv) [[unlikely]] return receivePooled(endpoint, operation);
   fi_addr_t peer = endpoint.peers[operation.peer];
   switch (operation.kind) {
     case OperationKind::Recv:
@@ -47,6 +50,21 @@ inline bool Port::post(Operation& operation) {
   return false;
 }
 
+template <typename Driver>
+inline void Port::count(uint32_t data, Driver& driver) {
+  Counter& counter = this->counter(data >> 16, data & 0xFFFF);
+  if (++counter.arrived == counter.wanted) driver.reached(counter.step);
+}
+
+template <typename Driver>
+void Port::arrivedUnusual(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver) {
+  auto data = static_cast<uint32_t>(entry.data);
+  if (endpoint.pool && entry.op_context) endpoint.pool->consumed(*static_cast<Operation*>(entry.op_context));
+  if (data & kUserBit) userArrivals.push_back({endpoint.index, data});
+  else if (endpoint.acknowledged && Acknowledgements::isToken(data)) acknowledgements_->arrived(endpoint.index, data);
+  else count(data, driver);
+}
+
 // Providers disagree on flags. EFA of libfabric 1.17 sets FI_WRITE on the target's completion too, with a null
 // context, so FI_REMOTE_WRITE is looked at first: it is an arrival whatever else is set. Others set REMOTE_CQ_DATA on
 // the initiator's own completion, or nothing else on the target's: then what is initiated here is recognised first,
@@ -58,17 +76,15 @@ inline void Port::complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Dr
   bool receive = !remote && !local && (entry.flags & FI_RECV);
   if (!local && !receive) {
     auto data = static_cast<uint32_t>(entry.data);
-    if (data & kUserBit) return userArrivals.push_back({endpoint.index, data});
-    Counter& counter = this->counter(data >> 16, data & 0xFFFF);
-    if (++counter.arrived == counter.wanted) driver.reached(counter.step);
-    return;
+    if ((data & endpoint.unusualBits) != endpoint.usual) return arrivedUnusual(endpoint, entry, driver);
+    return count(data, driver);
   }
   auto& operation = *static_cast<Operation*>(entry.op_context);
   endpoint.queueOf(operation).inFlight--;
   operation.region->inFlight--;
   if (receive && !endpoint.directed && (entry.flags & FI_REMOTE_CQ_DATA)) {
     uint32_t source = (entry.data >> 16) & 0x7FFF;
-    if (source != operation.peer) [[unlikely]] return misdirected(operation, source);
+    if (source != operation.peer) [[unlikely]] return misdirected(operation, source, entry.len);
   }
   uint64_t bytes = receive ? entry.len : operation.bytes;
   if (operation.completer == &driver) [[likely]] driver.settled(operation, bytes);
@@ -84,7 +100,7 @@ inline size_t Port::drain(Driver& driver) {
     ssize_t count = fi_cq_read(endpoint.cq, entries, kBatch);
     if (count > 0) {
       const fi_cq_data_entry* end = entries + count;
-      if (chaos) [[unlikely]] chaos->take(endpoint.index, entries, end);
+      if (chaos) [[unlikely]] chaos->take(endpoint.index, entries, end, endpoint.pool != nullptr);
       else for (const fi_cq_data_entry* entry = entries; entry < end; entry++) complete(endpoint, *entry, driver);
       seen += static_cast<size_t>(count);
     } else if (count != -FI_EAGAIN && count < 0) [[unlikely]] {

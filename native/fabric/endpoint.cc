@@ -6,6 +6,8 @@
 
 #include "../fault.h"
 #include "../signal-guard.h"
+#include "acknowledgements.h"
+#include "receive-pool.h"
 
 namespace weft {
 
@@ -20,13 +22,20 @@ void closeFid(T*& object) {
 // Newer than the headers we are compiled with.
 constexpr uint32_t kSharedMemorySince = FI_VERSION(1, 21);
 constexpr int kOptSharedMemoryPermitted = 11;
+constexpr uint32_t kMaxSizesSince = FI_VERSION(1, 22);
+constexpr int kOptMaxMsgSize = 12, kOptMaxRmaSize = 14;
+constexpr uint32_t kEmulatedWriteSince = FI_VERSION(1, 18);
+constexpr int kOptEfaEmulatedWrite = -(0xefa << 16) + 2;
 
 bool isEfa(const fi_info* info) { return std::string_view(info->fabric_attr->prov_name) == "efa"; }
 
 }  // namespace
 
 Endpoint::Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions& options)
-    : index(index), directed(options.directed) {
+    : index(index), directed(options.directed), acknowledged(options.acknowledged) {
+  // With FI_RX_CQ_DATA every arrival takes a receive: none is usual.
+  if (wanted->mode & FI_RX_CQ_DATA) usual = 1;
+  else unusualBits = kUserBit | (acknowledged ? Acknowledgements::kTokenBit : 0);
   info = Library::get().dupinfo(wanted);
   if (!info) check(-FI_ENOMEM, "fi_dupinfo");
   try {
@@ -70,6 +79,25 @@ void Endpoint::open(const EndpointOptions& options) {
   injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;
   sends.limit = info->tx_attr->size;
   receives.limit = info->rx_attr->size;
+  readLimits();
+}
+
+void Endpoint::readLimits() {
+  maxMessageBytes = maxWriteBytes = info->ep_attr->max_msg_size;
+  uint32_t version = Library::get().version;
+  auto read = [this](int name, auto& value) {
+    auto found = value;
+    size_t bytes = sizeof(found);
+    if (fi_getopt(&ep->fid, FI_OPT_ENDPOINT, name, &found, &bytes) == 0) value = found;
+  };
+  if (FI_VERSION_GE(version, kMaxSizesSince)) {
+    read(kOptMaxMsgSize, maxMessageBytes);
+    read(kOptMaxRmaSize, maxWriteBytes);
+  }
+  if (!isEfa(info)) return;
+  bool emulated = true;  // before, the provider has no other writes
+  if (FI_VERSION_GE(version, kEmulatedWriteSince)) read(kOptEfaEmulatedWrite, emulated);
+  emulatedWrites = emulated;
 }
 
 std::string Endpoint::label() const {
@@ -79,6 +107,7 @@ std::string Endpoint::label() const {
 
 void Endpoint::close() {
   closeFid(ep);
+  pool.reset();
   closeFid(av);
   closeFid(cq);
   closeFid(domain);

@@ -84,8 +84,8 @@ fi_info* makeHints(const Napi::Object& query) {
   hints->ep_attr->type = FI_EP_RDM;
   hints->caps = FI_MSG | FI_RMA | (query.Get("directed").ToBoolean() ? FI_DIRECTED_RECV : 0) |
                 (query.Get("deviceMemory").ToBoolean() ? FI_HMEM : 0);
-  hints->mode = FI_CONTEXT | FI_CONTEXT2;
-  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2 | (query.Get("receivesForData").ToBoolean() ? FI_RX_CQ_DATA : 0);
+  hints->tx_attr->op_flags = query.Get("acknowledged").ToBoolean() ? 0 : FI_DELIVERY_COMPLETE;
   auto offered = query.Get("mrMode");
   hints->domain_attr->mr_mode = offered.IsNumber() ? offered.As<Napi::Number>().Int32Value() : 0;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -99,15 +99,18 @@ fi_info* makeHints(const Napi::Object& query) {
     hints->domain_attr->threading = FI_THREAD_UNSPEC;
     hints->domain_attr->av_type = FI_AV_UNSPEC;
   }
-  auto provider = optional(query, "provider");
+  auto provider = optional(query, "provider"), fabric = optional(query, "fabric");
   if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());
+  if (!fabric.empty()) hints->fabric_attr->name = strdup(fabric.c_str());
   return hints;
 }
 
-// DMABUF came with 1.20, and is refused to who speaks an older interface. Everything else speaks the oldest we know.
+// DMABUF came with 1.20, and is refused to who speaks an older interface. To who speaks one before 1.18, efa offers RDMA
+// only on some devices. Everything else speaks the oldest we know.
 uint32_t interfaceVersion(const Library& library, const Napi::Object& query) {
-  constexpr uint32_t kKnown = FI_VERSION(1, 17), kDmabuf = FI_VERSION(1, 20);
-  return query.Get("deviceMemory").ToBoolean() && FI_VERSION_GE(library.version, kDmabuf) ? kDmabuf : kKnown;
+  constexpr uint32_t kKnown = FI_VERSION(1, 17), kNewer = FI_VERSION(1, 20);
+  bool newer = query.Get("deviceMemory").ToBoolean() || optional(query, "provider") == "efa";
+  return newer && FI_VERSION_GE(library.version, kNewer) ? kNewer : kKnown;
 }
 
 Napi::Value getInfo(const Napi::CallbackInfo& info) {

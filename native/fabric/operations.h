@@ -23,7 +23,7 @@ class Operations final : public Completer {
   int32_t post(Port& port);
   /// Looks at the queues up to `spins` times, until there is something to tell. Returns the number of records.
   int32_t poll(Port& port, uint32_t spins);
-  void cancel(Port& port, size_t id) { port.cancel(operations_.at(id)); }
+  bool cancel(Port& port, size_t id) { return port.cancel(operations_.at(id)); }
   /// The provider's words that a record named; empty when there are none.
   std::string takeText(uint32_t key);
 

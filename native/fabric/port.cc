@@ -8,6 +8,7 @@
 
 namespace weft {
 
+Port::Port() = default;
 Port::~Port() { close(); }
 
 void Port::close() {
@@ -23,14 +24,15 @@ void Port::close() {
   endpoints_.clear();
 }
 
-uint32_t Port::open(const fi_info* info, const EndpointOptions& options) {
-  if (!regions_.empty()) throw Fault("fi_endpoint", EBUSY, "open every NIC before registering memory");
-  auto index = static_cast<uint32_t>(endpoints_.size());
-  endpoints_.push_back(std::make_unique<Endpoint>(index, info, options));
-  return index;
+ssize_t Port::tryWrite(Endpoint& endpoint, Operation& operation) {
+  // Nothing needs delivering in an empty write, and shm 1.17 never completes one that asks for it.
+  bool delivered = operation.delivered && operation.bytes > 0;
+  if (delivered && endpoint.acknowledged) return acknowledgements_->write(endpoint, operation);
+  uint64_t flags = (delivered ? FI_DELIVERY_COMPLETE : 0) | (operation.hasData ? FI_REMOTE_CQ_DATA : 0);
+  return writeNow(endpoint, operation, flags, operation.data);
 }
 
-ssize_t Port::tryWrite(Endpoint& endpoint, Operation& operation) {
+ssize_t Port::writeNow(Endpoint& endpoint, Operation& operation, uint64_t flags, uint32_t data) {
   iovec local{operation.buffer, operation.bytes};
   fi_rma_iov remote{operation.remoteAddress, operation.bytes, operation.remoteKey};
   fi_msg_rma message{};
@@ -41,12 +43,17 @@ ssize_t Port::tryWrite(Endpoint& endpoint, Operation& operation) {
   message.rma_iov = &remote;
   message.rma_iov_count = 1;
   message.context = &operation.context;
-  message.data = operation.data;
-  // Nothing needs delivering in an empty write, and shm 1.17 never completes one that asks for it.
-  bool delivered = operation.delivered && operation.bytes > 0;
-  uint64_t flags = FI_COMPLETION | (delivered ? FI_DELIVERY_COMPLETE : 0) |
-                   (operation.hasData ? FI_REMOTE_CQ_DATA : 0);
-  return fi_writemsg(endpoint.ep, &message, flags);
+  message.data = data;
+  return fi_writemsg(endpoint.ep, &message, flags | FI_COMPLETION);
+}
+
+ssize_t Port::receivePooled(Endpoint& endpoint, Operation& operation) {
+  if (endpoint.pool->owns(operation)) {
+    return fi_recv(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor, FI_ADDR_UNSPEC, &operation.context);
+  }
+  operation.region->inFlight++;
+  endpoint.pool->expect(operation);
+  return 1;
 }
 
 Counter& Port::addCounter(uint32_t source, uint32_t slot) {
@@ -57,6 +64,7 @@ Counter& Port::addCounter(uint32_t source, uint32_t slot) {
 }
 
 void Port::refused(Endpoint& endpoint, Operation& operation, ssize_t result) {
+  if (result > 0) return;  // taken by a pool
   if (result != -FI_EAGAIN) check(result, "post");
   operation.region->inFlight++;
   endpoint.waiting.push_back(&operation);
@@ -80,6 +88,8 @@ size_t Port::retry(Endpoint& endpoint) {
     endpoint.waiting.pop_front();
     if (result == 0) {
       queue.inFlight++;
+    } else if (result > 0) {
+      operation.region->inFlight--;  // of the queue; the pool has counted it again
     } else {
       failures++;
       operation.region->inFlight--;
@@ -89,19 +99,24 @@ size_t Port::retry(Endpoint& endpoint) {
   return failures;
 }
 
-void Port::cancel(Operation& operation) {
+bool Port::cancel(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   auto queued = std::find(endpoint.waiting.begin(), endpoint.waiting.end(), &operation);
   if (queued != endpoint.waiting.end()) {
     endpoint.waiting.erase(queued);
     operation.region->inFlight--;
-    operation.completer->failed(operation, FI_ECANCELED, Library::get().strerror(FI_ECANCELED));
-  } else if (operation.kind == OperationKind::Recv) {
-    fi_cancel(&endpoint.ep->fid, &operation.context);
+  } else if (!endpoint.pool || !endpoint.pool->forget(operation)) {
+    return operation.kind == OperationKind::Recv && fi_cancel(&endpoint.ep->fid, &operation.context) == 0;
   }
+  operation.completer->failed(operation, FI_ECANCELED, Library::get().strerror(FI_ECANCELED));
+  return true;
 }
 
-void Port::misdirected(Operation& operation, uint32_t source) {
+void Port::misdirected(Operation& operation, uint32_t source, uint64_t bytes) {
+  if (endpoints_[operation.endpoint]->pool) {
+    operation.peer = source;  // the pool sorts
+    return operation.completer->completed(operation, bytes);
+  }
   operation.completer->failed(operation, FI_EOTHER,
                               "a message from rank " + std::to_string(source) + " matched the receive for rank " +
                                   std::to_string(operation.peer) + ": this provider has no directed receives");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,7 +14,9 @@
 
 namespace weft {
 
+class Acknowledgements;
 class Port;
+class ReceivePool;
 struct Operation;
 struct Region;
 
@@ -38,6 +41,7 @@ struct alignas(64) Operation {
   OperationKind kind = OperationKind::Write;
   bool hasData = false;    // a write that carries an immediate (zero is a valid one)
   bool delivered = false;  // completes only when the peer has the bytes
+  uint16_t token = 0;      // of a write whose target acknowledges it; 0: none
   uint32_t data = 0;
   uint32_t endpoint = 0;
   uint32_t peer = 0;
@@ -51,9 +55,15 @@ struct alignas(64) Operation {
 };
 
 struct EndpointOptions {
-  bool directed = false;  // receives name their sender
+  bool directed = false;      // receives name their sender
+  bool acknowledged = false;  // targets acknowledge writes, because the provider does not say when they are delivered
   size_t peersExpected = 0;
   bool localShm = false;  // efa: ranks of one host may use shared memory
+};
+
+/// Where a peer takes immediates that carry no data.
+struct Mailbox {
+  uint64_t address = 0, key = 0;
 };
 
 /// One NIC: fabric, domain, completion queue, address vector and endpoint, closed in the reverse order.
@@ -77,7 +87,13 @@ struct Endpoint {
   Queue sends, receives;
   size_t injectBytes = 0;          // as the provider says
   bool directed;                   // receives name their sender
+  bool acknowledged;               // see EndpointOptions
+  uint32_t unusualBits = 0, usual = 0;  // an arrival whose bits differ from the usual is more than a count
   std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
+  size_t maxMessageBytes = 0, maxWriteBytes = 0;
+  std::optional<bool> emulatedWrites;  // where the provider says whether it makes writes of sends
+  std::vector<Mailbox> mailboxes;      // by rank, where writes are acknowledged
+  std::unique_ptr<ReceivePool> pool;   // where an arriving immediate takes a posted receive (FI_RX_CQ_DATA)
 
   /// As errors name it: the channel, and the NIC where libfabric knows it.
   std::string label() const;
@@ -88,6 +104,7 @@ struct Endpoint {
 
  private:
   void open(const EndpointOptions& options);
+  void readLimits();
   void close();
 };
 
@@ -133,9 +150,14 @@ struct PortFault {
 /// All endpoints of one rank, driven by one thread at a time.
 class Port {
  public:
+  Port();
   ~Port();
 
   uint32_t open(const fi_info* info, const EndpointOptions& options);
+  /// When all endpoints are open: the address of one of them, as peers need it.
+  std::vector<uint8_t> name(uint32_t endpoint);
+  /// Learns every rank's address on one endpoint, this one's included.
+  void connect(uint32_t endpoint, uint32_t rank, const std::vector<std::vector<uint8_t>>& everyone);
   void close();
 
   /// Registers `memory` with every endpoint; `keys[e]` is the key asked for where the application chooses. A GPU's
@@ -150,8 +172,11 @@ class Port {
   /// Posts now, or queues behind earlier posts that met back-pressure. Throws a Fault on any other refusal.
   /// True when the operation is complete already (an injected send) and its completer will not be called.
   bool post(Operation& operation);
-  /// Asks the provider to end a receive, or takes a queued operation back. Its completer hears ECANCELED.
-  void cancel(Operation& operation);
+  /// Hands a write to the provider, with completion and these flags besides.
+  static ssize_t writeNow(Endpoint& endpoint, Operation& operation, uint64_t flags, uint32_t data);
+  /// Asks the provider to end a receive, or takes a queued operation back. Its completer hears ECANCELED. False where
+  /// the operation cannot be recalled.
+  bool cancel(Operation& operation);
   /// One look at every completion queue, and one try for every queued post. Returns how many entries it saw. Calls
   /// `driver.settled(operation, bytes)` directly for the driver's own operations, and `driver.reached(step)` when a
   /// counter reaches the value that the step waits for.
@@ -171,6 +196,9 @@ class Port {
     return addCounter(source, slot);
   }
 
+  /// Null where the provider itself says when writes are delivered.
+  Acknowledgements* acknowledgements() { return acknowledgements_.get(); }
+
   std::deque<Arrival> userArrivals;
   std::deque<PortFault> faults;
   std::atomic<bool> busy{false};  // an executor drives this port
@@ -179,8 +207,9 @@ class Port {
  private:
   static constexpr size_t kBatch = 16;
 
-  static ssize_t tryPost(Endpoint& endpoint, Operation& operation);
-  static ssize_t tryWrite(Endpoint& endpoint, Operation& operation);
+  /// Above 0: taken, and its completer knows or will know.
+  ssize_t tryPost(Endpoint& endpoint, Operation& operation);
+  ssize_t tryWrite(Endpoint& endpoint, Operation& operation);
   template <typename Driver>
   void complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver);
 
@@ -191,15 +220,24 @@ class Port {
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
   /// Handles a negative result of fi_cq_read.
   [[gnu::cold]] void readError(Endpoint& endpoint, ssize_t answer);
-  [[gnu::cold]] void misdirected(Operation& operation, uint32_t source);
+  [[gnu::cold]] void misdirected(Operation& operation, uint32_t source, uint64_t bytes);
+  [[gnu::cold]] ssize_t receivePooled(Endpoint& endpoint, Operation& operation);
+  /// Registers what acknowledgements and receive pools need, once, when all endpoints are open.
+  void prepare();
+  template <typename Driver>
+  [[gnu::cold]] void arrivedUnusual(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver);
+  template <typename Driver>
+  void count(uint32_t data, Driver& driver);
   [[gnu::cold]] Counter& addCounter(uint32_t source, uint32_t slot);
   template <typename Driver>
   [[gnu::cold]] size_t letThrough(Driver& driver);
 
+  std::unique_ptr<Acknowledgements> acknowledgements_;
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::unordered_map<uint32_t, std::unique_ptr<Region>> regions_;
   std::unordered_map<uint32_t, RemoteRegion> remotes_;
   uint32_t nextRegion_ = 0, nextRemote_ = 0;
+  bool prepared_ = false;
   GpuContextPtr context_;  // of the GPU whose memory was registered, if any was: for the thread that closes
   std::vector<std::vector<Counter*>> counters_;  // [source][slot], null until first used
   std::deque<Counter> madeCounters_;

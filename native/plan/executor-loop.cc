@@ -44,9 +44,11 @@ void Executor::iterate() {
 }
 
 inline void Executor::finish(uint32_t index) {
-  if (Counter* counter = tracks_[index].counter) {
-    counter->consumed = counter->wanted;
-    counter->wanted = Counter::kNobody;
+  Track& track = tracks_[index];
+  if (Counter* counter = track.counter) {
+    counter->consumed += track.chunks;
+    track.done = track.chunks;
+    if (!acknowledged_) counter->wanted = Counter::kNobody;
   }
   left_--;
   if (toldOfSteps_) [[unlikely]] stepDone(index);
@@ -57,8 +59,9 @@ inline void Executor::finish(uint32_t index) {
 void Executor::activate(uint32_t index) {
   Track& track = tracks_[index];
   track.posted = track.done = 0;
-  if (track.lane) track.lane->push(index);
-  else activateOther(index);
+  if (!track.lane) return activateOther(index);
+  if (acknowledged_) [[unlikely]] expectAcknowledgement(index);
+  track.lane->push(index);
 }
 
 void Executor::activateOther(uint32_t index) {
@@ -67,9 +70,12 @@ void Executor::activateOther(uint32_t index) {
     return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
   }
   Counter& counter = *tracks_[index].counter;
-  counter.step = index;
-  counter.wanted = counter.consumed + tracks_[index].chunks;
-  if (counter.arrived >= counter.wanted) finish(index);
+  uint64_t wanted = counter.consumed + tracks_[index].chunks;
+  if (!acknowledged_) {
+    counter.step = index;
+    counter.wanted = wanted;
+  }
+  if (counter.arrived >= wanted) finish(index);
 }
 
 void Executor::activateDependents(const PlanStep& step) {
@@ -124,7 +130,7 @@ void Executor::aim(uint32_t index, Operation& operation) {
   if (step.kind == PlanStep::Write) {
     const RemoteRegion& remote = *remotes_[step.peer];
     operation.hasData = announced_;
-    operation.delivered = plan_.delivered;
+    operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
     operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
     operation.remoteKey = remote.key[step.channel];
   }
@@ -145,7 +151,31 @@ inline void Executor::settled(Operation& operation, uint64_t bytes) {
   if (!lane.empty()) pump(lane);
 }
 
-inline void Executor::reached(uint32_t step) { finish(step); }
+inline void Executor::reached(uint32_t step) {
+  if (acknowledged_) [[unlikely]] return reachedAcknowledged(step);
+  finish(step);
+}
+
+// The acknowledgement is one more thing to come than the chunks' completions.
+void Executor::expectAcknowledgement(uint32_t index) {
+  if (!acknowledgements_.empty() && acknowledgements_[index]) tracks_[index].done = ~0u;
+}
+
+void Executor::reachedAcknowledged(uint32_t index) {
+  Track& track = tracks_[index];
+  const PlanStep& step = plan_.steps[index];
+  if (track.lane) {
+    acknowledgements_[index]->wanted++;
+    if (++track.done == track.chunks) finish(index);
+    return;
+  }
+  track.counter->wanted += track.chunks;
+  if (step.bytes > 0) {
+    uint32_t channel = (plan_.rank + step.peer) % plan_.channels;
+    port_.acknowledgements()->tell(channel, step.peer, immediate(false, plan_.rank, step.slot | Acknowledgements::kTransferBit));
+  }
+  if (track.done < track.chunks) finish(index);
+}
 
 void Executor::completed(Operation& operation, uint64_t bytes) {
   if (!over_) settled(operation, bytes);

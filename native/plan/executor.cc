@@ -25,6 +25,8 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::v
       copies_(std::move(copies)),
       regions_{source, target},
       remotes_(std::move(remotes)) {
+  // A staged plan has acknowledgements of its own.
+  acknowledged_ = port_.acknowledgements() && plan_.delivered && !copies_;
   std::vector<uint32_t> posts(lanes_.size());
   for (uint32_t i = 0; i < tracks_.size(); i++) {
     const PlanStep& step = plan_.steps[i];
@@ -71,6 +73,7 @@ std::vector<double> Executor::measure() {
   std::vector<double> samples;
   samples.reserve(options_.iterations / options_.batch);
   drop_ = options_.sabotage.kind == Sabotage::Drop;
+  if (acknowledged_) awaitAcknowledgements();
   barrier(options_.timeoutNanoseconds);
   expectWithin(options_.timeoutNanoseconds);
   iterateAll(samples);
@@ -80,7 +83,36 @@ std::vector<double> Executor::measure() {
   // A rank with nothing to do comes here at once and hears nothing until the others are done. They have deadlines of
   // their own, and whoever fails or dies is told to all: this one is for messages that got lost.
   barrier(kBystanderPatience * options_.timeoutNanoseconds + kBystanderPatience * options_.expectedNanoseconds);
+  if (acknowledged_) leaveCounters();
   return samples;
+}
+
+// Nothing of this run has arrived yet. Acknowledgements count on their own, whatever waits are active: a source that is
+// an iteration ahead must not wait for the rest of the target's.
+void Executor::awaitAcknowledgements() {
+  if (announced_) acknowledgements_.resize(tracks_.size());
+  for (uint32_t i = 0; i < tracks_.size(); i++) {
+    const PlanStep& step = plan_.steps[i];
+    bool written = step.kind == PlanStep::Write && announced_, waited = step.kind == PlanStep::Wait;
+    if (!written && !waited) continue;
+    if (step.slot > Acknowledgements::kMostSlot) give(EINVAL, "too many transfers to one peer for a provider that acknowledges them");
+    if (written && step.bytes == 0) continue;  // there is nothing to deliver
+    uint32_t chunks = waited ? tracks_[i].chunks : 1;
+    Counter& counter = waited ? *tracks_[i].counter : port_.counter(step.peer, step.slot | Acknowledgements::kTransferBit);
+    if (written) acknowledgements_[i] = &counter;
+    counter.step = i;
+    counter.wanted = (waited ? counter.consumed : counter.arrived) + chunks;
+  }
+}
+
+// The next plan's steps have other numbers.
+void Executor::leaveCounters() {
+  for (const Track& track : tracks_) {
+    if (track.counter) track.counter->wanted = Counter::kNobody;
+  }
+  for (Counter* counter : acknowledgements_) {
+    if (counter) counter->wanted = Counter::kNobody;
+  }
 }
 
 void Executor::expectWithin(uint64_t nanoseconds) {
@@ -144,13 +176,14 @@ void Executor::giveFailure() {
 std::string Executor::unfinished(std::optional<uint32_t> channel) const {
   for (size_t i = 0; i < plan_.steps.size(); i++) {
     const PlanStep& step = plan_.steps[i];
+    const Track& track = tracks_[i];
     std::string peer = std::to_string(step.peer);
     if (step.kind == PlanStep::Wait) {
-      if (channel || tracks_[i].counter->wanted == Counter::kNobody) continue;
-      uint64_t missing = tracks_[i].counter->wanted - tracks_[i].counter->arrived;
-      return std::to_string(missing) + " of " + std::to_string(tracks_[i].chunks) + " chunks from rank " + peer + " did not arrive";
+      if (channel || track.done == track.chunks) continue;
+      uint64_t missing = track.counter->consumed + track.chunks - track.counter->arrived;
+      return std::to_string(missing) + " of " + std::to_string(track.chunks) + " chunks from rank " + peer + " did not arrive";
     }
-    if (tracks_[i].done >= tracks_[i].chunks) continue;
+    if (track.done == track.chunks) continue;
     if (step.kind == PlanStep::Copy) {
       if (channel) continue;
       return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";

@@ -1,7 +1,8 @@
 #pragma once
 // Interprets a plan. What the clock encloses: an iteration starts before its first post and ends when every step is
 // done: every write delivered (or, for `transmit` plans, its buffer reusable), every receive filled, every expected
-// arrival counted. A sample is the time of `batch` such iterations, back to back, on this rank's monotonic clock.
+// arrival counted. Where the provider does not say when a write is delivered, the target acknowledges it as soon as all
+// its arrivals are counted, and the write is done when the acknowledgement has come. A sample is the time of `batch` such iterations, back to back, on this rank's monotonic clock.
 // Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
 #include <atomic>
 #include <cstdint>
@@ -92,7 +93,7 @@ class Executor : public Completer {
   };
   struct Track {  // of one step
     uint32_t after = 0;                         // steps that must finish first
-    uint32_t posted = 0, done = 1, chunks = 1;  // `done` equals `chunks` until the step becomes active
+    uint32_t posted = 0, done = 1, chunks = 1;  // `done` equals `chunks` while the step is not active
     Lane* lane = nullptr;        // of posts
     Counter* counter = nullptr;  // of waits
   };
@@ -111,6 +112,11 @@ class Executor : public Completer {
   void poll();
   void pollCopies();
   void expectWithin(uint64_t nanoseconds);
+  /// Before the first barrier, where targets acknowledge what they were written.
+  void awaitAcknowledgements();
+  void leaveCounters();
+  [[gnu::cold]] void expectAcknowledgement(uint32_t index);
+  [[gnu::cold]] void reachedAcknowledged(uint32_t index);
   void completed(Operation& operation, uint64_t bytes) override;
   [[gnu::cold]] void cutShort(Operation& operation, uint64_t bytes);
   [[gnu::cold]] void failed(Operation& operation, int code, const std::string& text) override;
@@ -129,12 +135,14 @@ class Executor : public Completer {
   bool toldOfSteps_ = false;
   bool telling_ = false;    // the barrier's message is under way
   bool announced_ = true;   // writes carry an immediate, which their targets' waits count
+  bool acknowledged_ = false;  // the provider does not say when writes are delivered: targets do, transfer by transfer
   bool drop_ = false;
   bool over_ = false;       // `run` threw: late completions of what is still in flight are ignored
   int failureCode_ = 0;
   std::atomic<bool> aborted_{false};
   std::vector<Lane> lanes_;
   std::vector<uint32_t> roots_;  // steps that wait for no other
+  std::vector<Counter*> acknowledgements_;  // of writes, by step; empty where they are not acknowledged
   Plan plan_;
   std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
   RunOptions options_;

@@ -37,7 +37,7 @@ interface ChannelParts {
   readonly rank: number;
   readonly peer: number;
   readonly index: number;
-  readonly maxMessageBytes: number;
+  readonly limits: { readonly maxMessageBytes: number; readonly maxWriteBytes: number };
 }
 
 export class FabricChannel implements Channel {
@@ -47,7 +47,7 @@ export class FabricChannel implements Channel {
   readonly #rank: number;
   /** Rides with a message where receives cannot name their sender. */
   readonly #sender: number;
-  readonly #maxMessageBytes: number;
+  readonly #limits: ChannelParts['limits'];
 
   constructor(parts: ChannelParts) {
     this.peer = parts.peer;
@@ -55,7 +55,7 @@ export class FabricChannel implements Channel {
     this.#port = parts.port;
     this.#rank = parts.rank;
     this.#sender = encodeUserImmediate(parts.rank, 0);
-    this.#maxMessageBytes = parts.maxMessageBytes;
+    this.#limits = parts.limits;
   }
 
   write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void> {
@@ -64,11 +64,17 @@ export class FabricChannel implements Channel {
         new TypeError(`cannot write ${from.bytes} bytes to a slice of ${to.bytes} bytes`),
       );
     }
-    if (from.bytes > this.#maxMessageBytes) return this.#writeInParts(from, to, options);
+    if (from.bytes > this.#limits.maxWriteBytes) return this.#writeInParts(from, to, options);
     return this.#start(operationKind.write, from, options, to) as Promise<unknown> as Promise<void>;
   }
 
   send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void> {
+    const { maxMessageBytes } = this.#limits;
+    if (from.bytes > maxMessageBytes) {
+      const message = `a message of ${from.bytes} bytes is too long: this provider sends at most ${maxMessageBytes}`;
+      const hint = 'Send it in parts, or write it.';
+      return Promise.reject(new WeftError('UNSUPPORTED', message, { hint }));
+    }
     return this.#start(operationKind.send, from, options) as Promise<unknown> as Promise<void>;
   }
 
@@ -112,9 +118,8 @@ export class FabricChannel implements Channel {
       if (id < 0 || !limited(options)) return done;
       const what = `a ${verbs[kind]} rank ${this.peer}`;
       return withLimits(done, options, what, (error) => {
-        // A receive can be recalled, and a message that came first still counts; the rest is on the wire.
-        if (kind === operationKind.recv) this.#port.cancel(id);
-        else this.#port.abandon(id, error);
+        // Most providers recall a receive, and a message that came first still counts; the rest is on the wire.
+        if (kind !== operationKind.recv || !this.#port.cancel(id)) this.#port.abandon(id, error);
       });
     } catch (error) {
       return Promise.reject(fabricError(error));
@@ -132,7 +137,7 @@ export class FabricChannel implements Channel {
     options: WriteOptions = {},
   ): Promise<void> {
     const { immediate, ...limits } = options;
-    const part = this.#maxMessageBytes;
+    const part = this.#limits.maxWriteBytes;
     const last = Math.floor((from.bytes - 1) / part) * part;
     const at = <S extends { offset: number; bytes: number }>(slice: S, offset: number): S => ({
       ...slice,

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import type { MemoryKind } from '../memory/buffer.js';
+import type { NativeLimits } from '../native/fabric.js';
 import { type Channel, FabricChannel } from './channel.js';
 import type { DevicePath } from './device-path.js';
 import { isEmulated } from './emulated.js';
@@ -9,7 +10,7 @@ import { type Library, loadLibrary } from './library.js';
 import { type LocalShm, localShmOf } from './local-shm.js';
 import { memoryMode, remoteBase, requestedKey } from './memory-mode.js';
 import { PromisePort } from './port.js';
-import { findOffers, type Offer, type OfferOptions } from './providers.js';
+import { findOffers, type Offer, type OfferOptions, offeredName } from './providers.js';
 import {
   FabricBuffer,
   FabricDeviceBuffer,
@@ -30,11 +31,17 @@ export interface FabricOptions extends OfferOptions {
 export interface FabricChannelInfo {
   readonly nic: string;
   readonly lineRateGbps: number | undefined;
+  /** Of a message, and of one write. */
   readonly maxMessageBytes: number;
+  readonly maxWriteBytes: number;
   readonly injectBytes: number;
   readonly sendQueue: number;
   readonly receiveQueue: number;
   readonly directedReceives: boolean;
+  /** Targets acknowledge writes, because the provider does not say when they are delivered. */
+  readonly acknowledgedWrites: boolean;
+  /** Whether the provider makes writes of sends; undefined where it does not say. */
+  readonly emulatedWrites: boolean | undefined;
   readonly autoProgress: boolean;
   readonly emulated: boolean;
 }
@@ -64,17 +71,27 @@ export class Fabric implements AsyncDisposable {
     this.library = loadLibrary({ localShm });
     if (options.provider === 'shm') sweepSegments();
     this.#offers = findOffers(options);
-    this.provider = this.#offers[0]!.info.provider;
+    this.provider = offeredName(this.#offers[0]!.info);
     this.localShm = localShmOf(this.provider, this.library, localShm);
-    this.channels = this.#offers.map(describeOffer);
     this.caps = this.#offers.reduce((all, { info }) => all & info.caps, ~0n);
     for (const offer of this.#offers) memoryMode(offer.info.mrMode); // refuses what we cannot do, before opening
     try {
-      for (const { info, directed } of this.#offers) {
+      for (const { info, directed, acknowledged } of this.#offers) {
         const peersExpected = options.peersExpected ?? 0;
-        const how = { directed, peersExpected, localShm: this.localShm?.allowed ?? false };
+        const how = {
+          directed,
+          acknowledged,
+          peersExpected,
+          localShm: this.localShm?.allowed ?? false,
+        };
         calling(() => this.port.native.open(info.handle, how));
       }
+      this.channels = this.#offers.map((offer, index) =>
+        describe(
+          offer,
+          calling(() => this.port.native.limits(index)),
+        ),
+      );
       this.addresses = this.#offers.map((_, index) => calling(() => this.port.native.name(index)));
     } catch (error) {
       this.port.close();
@@ -103,7 +120,7 @@ export class Fabric implements AsyncDisposable {
     }
     for (let index = 0; index < wanted; index++) {
       const addresses = everyone.map((one) => one[index]!);
-      calling(() => this.port.native.insertPeers(index, addresses));
+      calling(() => this.port.native.connect(index, rank, addresses));
     }
     this.#rank = rank;
     this.#size = everyone.length;
@@ -120,14 +137,8 @@ export class Fabric implements AsyncDisposable {
     const key = `${peer}/${index}`;
     const known = this.#channels.get(key);
     if (known) return known;
-    const { maxMessageBytes } = this.channels[index];
-    const made = new FabricChannel({
-      port: this.port,
-      rank: this.#rank,
-      peer,
-      index,
-      maxMessageBytes,
-    });
+    const limits = this.channels[index];
+    const made = new FabricChannel({ port: this.port, rank: this.#rank, peer, index, limits });
     this.#channels.set(key, made);
     return made;
   }
@@ -181,15 +192,19 @@ export class Fabric implements AsyncDisposable {
   }
 }
 
-function describeOffer({ info, nic, lineRateGbps, directed }: Offer): FabricChannelInfo {
+function describe(
+  { info, nic, lineRateGbps, directed, acknowledged }: Offer,
+  { emulatedWrites, sorted, ...limits }: NativeLimits,
+): FabricChannelInfo {
   return {
     nic,
     lineRateGbps,
-    maxMessageBytes: info.maxMessageBytes,
+    ...limits,
     injectBytes: info.injectBytes,
     sendQueue: info.sendQueue,
-    receiveQueue: info.receiveQueue,
-    directedReceives: directed,
+    directedReceives: directed || sorted,
+    acknowledgedWrites: acknowledged,
+    emulatedWrites,
     autoProgress: info.autoProgress,
     emulated: isEmulated(info.nic?.firmware),
   };

@@ -5,11 +5,9 @@ import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
 import type { NativeInfo } from '../native/fabric.js';
 import { read, sysfsRoot } from '../topology/sysfs-files.js';
-import { immediateBytes } from './immediates.js';
 import { type Library, loadLibrary } from './library.js';
-import { offeredMrMode } from './memory-mode.js';
 import { listNics, type Nic } from './nics.js';
-import { providerName } from './providers.js';
+import { offeredName, providerName, usableInfos } from './providers.js';
 import { type EfaFacts, efaFacts, type Offered, type RdmaFacts, rdmaFacts } from './rdma-facts.js';
 
 /** A provider as `info` lists it. */
@@ -81,15 +79,16 @@ export function inspect(): Inspection {
 function listProviders(library: Library, offered: readonly NativeInfo[]): ProviderInfo[] {
   const domains = new Map<string, Set<string>>();
   for (const info of offered) {
-    const known = domains.get(info.provider) ?? new Set();
-    domains.set(info.provider, known.add(info.domain));
+    const name = offeredName(info);
+    const known = domains.get(name) ?? new Set();
+    domains.set(name, known.add(info.domain));
   }
   // Layered providers are found only when asked for by name.
   const tcp = providerName('tcp', library);
   if (!domains.has(tcp)) domains.set(tcp, new Set());
   return [...domains].map(([name, found]) => {
-    const infos = addon().getInfo({ provider: name, mrMode: offeredMrMode });
-    const usable = infos.some((info) => info.cqDataSize >= immediateBytes);
+    const infos = usableInfos(name);
+    const usable = infos.length > 0;
     const all = found.size > 0 ? found : new Set(infos.map((info) => info.domain));
     return { name, domains: [...all].sort(), usable };
   });

@@ -37,7 +37,7 @@ export function localShmOf(
   wanted: boolean,
   env: NodeJS.ProcessEnv = process.env,
 ): LocalShm | undefined {
-  if (!/^efa\b/.test(provider)) return undefined;
+  if (provider.split(';')[0] !== 'efa') return undefined;
   const value = env[variable];
   if (value === ours) return { allowed: false, by: `Weft set ${variable}` };
   if (value !== undefined && off.test(value)) return { allowed: false, by: variable };

@@ -75,9 +75,9 @@ export class PromisePort {
     return { id, done };
   }
 
-  /** Ends an operation early where the provider can: its promise rejects. */
-  cancel(id: number): void {
-    if (this.#operations[id]) calling(() => this.native.cancel(id));
+  /** Ends an operation early where the provider can: its promise rejects. False where it cannot. */
+  cancel(id: number): boolean {
+    return this.#operations[id] === undefined || calling(() => this.native.cancel(id));
   }
 
   /**

@@ -14,13 +14,15 @@ export interface Offer {
   readonly info: NativeInfo;
   /** Whether a receive can name its sender. */
   readonly directed: boolean;
+  /** Whether targets acknowledge writes, because the provider does not say when they are delivered. */
+  readonly acknowledged: boolean;
   /** As the user knows it: interface, RDMA device, or `shm`. */
   readonly nic: string;
   readonly lineRateGbps: number | undefined;
 }
 
 export interface OfferOptions {
-  /** `shm`, `tcp`, `net`, `sockets`, `efa`, `verbs`, or any name `fi_info` lists. */
+  /** `shm`, `tcp`, `net`, `sockets`, `efa`, `efa-direct`, `verbs`, or any name `fi_info` lists. */
   readonly provider: string;
   /** Interfaces, RDMA devices or addresses, one endpoint each; default: loopback, or every RDMA device. */
   readonly nics?: readonly string[];
@@ -30,6 +32,8 @@ export interface OfferOptions {
   readonly basicRegistration?: boolean;
   /** Do without directed receives even where they are offered. */
   readonly undirected?: boolean;
+  /** Let targets acknowledge writes even where the provider says when they are delivered. */
+  readonly acknowledged?: boolean;
   /** Only what says that it moves a GPU's memory (FI_HMEM). */
   readonly deviceMemory?: boolean;
   /** Let efa use shared memory between ranks of a host. Decided when libfabric loads, where it is older than 1.21. */
@@ -44,6 +48,13 @@ export function providerName(asked: string, version: { major: number; minor: num
 
 /** `net`, and `tcp` since it absorbed it, accept FI_DIRECTED_RECV and heed it for tagged messages only. */
 export const ignoresDirection = (provider: string): boolean => /^(net|tcp)$/.test(provider);
+
+/** The fabric of the EFA provider without its protocols: what the device does, and no more. Since libfabric 2.1. */
+export const efaDirect = 'efa-direct';
+
+/** A provider as users name it: `efa` has two fabrics, and `efa-direct` is one of them. */
+export const offeredName = ({ provider, fabric }: NativeInfo): string =>
+  fabric === efaDirect ? efaDirect : provider;
 
 export const isRdma = (provider: string): boolean => /^(efa|verbs)\b/.test(provider);
 export const isSockets = (provider: string): boolean => /^(tcp|net|sockets|udp)\b/.test(provider);
@@ -65,11 +76,14 @@ export function findOffers(options: OfferOptions): Offer[] {
   });
 }
 
-/** Whether libfabric has this provider for us at all. */
-export function isOffered(provider: string): boolean {
+/** What libfabric has of this provider for us. */
+export function usableInfos(provider: string): readonly NativeInfo[] {
   loadLibrary();
-  return ask({ provider }, { provider }).infos.length > 0;
+  return ask({ provider }, { provider }).infos;
 }
+
+/** Whether libfabric has this provider for us at all. */
+export const isOffered = (provider: string): boolean => usableInfos(provider).length > 0;
 
 function addressedOffers(provider: string, options: OfferOptions): Offer[] {
   if (provider === 'shm') return [addressedOffer(provider, options, undefined)];
@@ -80,18 +94,19 @@ function addressedOffers(provider: string, options: OfferOptions): Offer[] {
 function addressedOffer(provider: string, options: OfferOptions, nic: string | undefined): Offer {
   const node = nic === undefined ? segmentName() : addressOf(nic);
   const service = nic === undefined ? {} : { service: '0' };
-  const { infos, directed } = ask({ provider, node, ...service }, options);
+  const { infos, ...use } = ask({ provider, node, ...service }, options);
   const info = infos[0];
   if (!info) throw noProvider(provider, options.nics && nic);
   const known = listNics().find((one) => one.name === nic || one.addresses.includes(node));
-  return { info, directed, nic: known?.name ?? nic ?? 'shm', lineRateGbps: known?.rateGbps };
+  return { info, ...use, nic: known?.name ?? nic ?? 'shm', lineRateGbps: known?.rateGbps };
 }
 
 /** efa and verbs name a NIC by its domain; one offer each, though one NIC may be offered in several fabrics. */
 function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
-  const { infos, directed } = ask({ provider }, options);
+  const { infos, ...use } = ask({ provider }, options);
   const byDomain = byNic(infos);
   const wanted = options.nics ?? [...byDomain.keys()];
+  if (infos.length === 0 && provider === efaDirect) throw noEfaDirect();
   if (wanted.length === 0) throw noProvider(provider, undefined);
   const rates = new Map(listNics().map(({ name, rateGbps }) => [name, rateGbps]));
   return wanted.map((nic) => {
@@ -100,7 +115,7 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
     // The kernel knows rates that libfabric's table of speeds lacks, and those of shaped links.
     const bits = info.nic?.bitsPerSecond;
     const lineRateGbps = rates.get(nic) ?? (bits ? bits / 1e9 : undefined);
-    return { info, directed, nic, lineRateGbps };
+    return { info, ...use, nic, lineRateGbps };
   });
 }
 
@@ -122,16 +137,22 @@ export function offeredNics(provider: string): string[] {
 
 function ask(query: NativeQuery, options: OfferOptions) {
   const mrMode = options.basicRegistration ? mrBits.BASIC : offeredMrMode;
+  const { provider = '' } = query;
   const { deviceMemory = false } = options;
-  const usable = (directed: boolean) =>
-    calling(() => addon().getInfo({ ...query, mrMode, directed, deviceMemory })).filter(
-      (info) => info.cqDataSize >= immediateBytes,
-    );
-  const undirected = options.undirected || ignoresDirection(query.provider ?? '');
-  const directed = undirected ? [] : usable(true);
-  return directed.length > 0
-    ? { infos: directed, directed: true }
-    : { infos: usable(false), directed: false };
+  const direct = provider === efaDirect;
+  const acknowledged = direct || (options.acknowledged ?? false);
+  const named = direct ? { ...query, provider: 'efa', fabric: efaDirect } : query;
+  const usable = (more: NativeQuery) =>
+    calling(() =>
+      addon().getInfo({ ...named, mrMode, acknowledged, deviceMemory, ...more }),
+    ).filter((info) => info.cqDataSize >= immediateBytes && (info.fabric === efaDirect) === direct);
+  const undirected = options.undirected || direct || ignoresDirection(provider);
+  const directed = undirected ? [] : usable({ directed: true });
+  if (directed.length > 0) return { infos: directed, directed: true, acknowledged };
+  const plain = usable({});
+  // Only where nothing else is offered: the provider would also let immediates take receives where they need not.
+  const infos = plain.length > 0 ? plain : usable({ receivesForData: true });
+  return { infos, directed: false, acknowledged };
 }
 
 /** The address of an interface, or the address itself. */
@@ -157,4 +178,17 @@ function noProvider(provider: string, nic?: string, known: string[] = []): WeftE
   return new WeftError('NO_PROVIDER', `libfabric has no usable provider ${provider}${where}`, {
     hint: `Run \`weft info\` to see the available providers and NICs.${nics}`,
   });
+}
+
+function noEfaDirect(): WeftError {
+  const { major, minor, version } = loadLibrary();
+  const old = major < 2 || (major === 2 && minor < 1);
+  const there = !old && addon().getInfo({ provider: 'efa', fabric: efaDirect, anything: true });
+  const message = old
+    ? `libfabric ${version} has no efa-direct`
+    : there && there.length > 0
+      ? 'the EFA devices of this host cannot write to remote memory, which efa-direct needs'
+      : 'libfabric has no usable provider efa-direct';
+  const hint = old ? 'Install libfabric 2.1 or newer, or use efa.' : 'Use efa.';
+  return new WeftError('NO_PROVIDER', message, { hint });
 }

@@ -30,12 +30,17 @@ export interface NativeInfo {
 
 export interface NativeQuery {
   readonly provider?: string;
+  readonly fabric?: string;
   /** A source address to bind to. */
   readonly node?: string;
   /** Memory registration bits offered to the provider. */
   readonly mrMode?: number;
   /** Only what can name the sender of a receive. */
   readonly directed?: boolean;
+  /** Also what cannot say when a write is delivered. */
+  readonly acknowledged?: boolean;
+  /** Also what lets an immediate take a posted receive (FI_RX_CQ_DATA). */
+  readonly receivesForData?: boolean;
   /** Only what can move a GPU's memory, or says so. */
   readonly deviceMemory?: boolean;
   /** Everything there is, usable by us or not. */
@@ -64,16 +69,32 @@ export interface NativeJob {
 export interface NativeEndpointOptions {
   /** Receives name their sender. */
   readonly directed: boolean;
+  /** Targets acknowledge writes. */
+  readonly acknowledged: boolean;
   readonly peersExpected: number;
   /** Of efa: ranks of one host may use shared memory. */
   readonly localShm: boolean;
 }
 
+/** What an open endpoint can hold. */
+export interface NativeLimits {
+  readonly maxMessageBytes: number;
+  readonly maxWriteBytes: number;
+  readonly receiveQueue: number;
+  /** Messages are copied to the receives that name their sender. */
+  readonly sorted: boolean;
+  /** Where the provider says whether it makes writes of sends. */
+  readonly emulatedWrites?: boolean;
+}
+
 /** All endpoints of one rank. `post` and `poll` speak through the two arrays given to the constructor. */
 export interface NativePort {
+  /** All of them before the first `name`. */
   open(handle: object, how: NativeEndpointOptions): number;
   name(endpoint: number): Uint8Array;
-  insertPeers(endpoint: number, addresses: readonly Uint8Array[]): void;
+  limits(endpoint: number): NativeLimits;
+  /** Learns every rank's address on an endpoint. */
+  connect(endpoint: number, rank: number, addresses: readonly Uint8Array[]): void;
   /** `dmabuf` names a GPU's memory by a file descriptor. */
   addRegion(
     memory: NativeSpan,
@@ -88,7 +109,8 @@ export interface NativePort {
   post(): number;
   /** The number of records written. */
   poll(spins: number): number;
-  cancel(id: number): void;
+  /** False when the operation cannot be recalled. */
+  cancel(id: number): boolean;
   takeText(key: number): string | undefined;
   /** Like `run` below, with producers that ask for the plan's transfers. */
   run(job: NativeJob & { proxy: NativeProxyJob }): Promise<NativeProxyResult>;

@@ -141,6 +141,8 @@ export const headerSchema = z.object({
     localShm: z.object({ allowed: z.boolean(), by: z.string() }).optional(),
     /** True where a channel's device is emulated: then nothing here was measured on such hardware. */
     emulated: z.boolean().optional(),
+    /** The provider makes writes of sends: the hardware does not write to remote memory. */
+    emulatedWrites: z.boolean().optional(),
   }),
   /** The options that shaped the run, by allow-list; never the environment. */
   settings: z.record(z.string(), z.json()),

@@ -52,8 +52,10 @@ export async function fitCells(
     const hostReason = misfit(world, needs(host), available);
     const device = columns.filter(({ memory }) => memory.id === 'device');
     const deviceReason = rooms && gpuMisfit(world, needs(device), rooms);
+    const messageReason = messageMisfit(job, session, bytes);
     for (const column of columns) {
       const reason =
+        messageReason ??
         (usesHost(column, session) ? hostReason : undefined) ??
         (column.memory.id === 'device' ? deviceReason : undefined);
       if (reason === undefined) cells.push({ column, bytes });
@@ -61,6 +63,13 @@ export async function fitCells(
     }
   }
   return { cells, misfits };
+}
+
+/** Why a benchmark whose transfers are not cut cannot run at this size. */
+function messageMisfit({ benchmark }: PlanJob, { fabric }: Session, bytes: number) {
+  const most = Math.min(...fabric.channels.map((channel) => channel.maxMessageBytes));
+  if (!benchmark.wholeMessages || bytes <= most) return undefined;
+  return `${fabric.provider} sends messages of at most ${most} bytes`;
 }
 
 /** Undefined where ranks have no GPU in use. */

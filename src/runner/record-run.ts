@@ -187,6 +187,7 @@ function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHe
     })),
     ...(fabric.localShm && { localShm: fabric.localShm }),
     ...(fabric.channels.some(({ emulated }) => emulated) && { emulated: true }),
+    ...(fabric.channels.some(({ emulatedWrites }) => emulatedWrites) && { emulatedWrites: true }),
   };
 }
 

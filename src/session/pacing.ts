@@ -25,7 +25,7 @@ export function pacingFor(
   const window = Math.max(1, Math.min(wanted, ...limits));
   const chunkBytes = Math.min(
     settings.chunkBytes ?? preferred.chunkBytes,
-    ...fabric.channels.map((channel) => channel.maxMessageBytes),
+    ...fabric.channels.map((channel) => channel.maxWriteBytes),
   );
   if (!(chunkBytes > 0)) throw new WeftError('BAD_USAGE', '`chunkBytes` must be at least 1');
   return { chunkBytes, window, reduced: window < wanted };

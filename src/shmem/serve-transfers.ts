@@ -199,7 +199,7 @@ function transferPlan(options: ServeTransfersOptions): Plan {
     rank: world.rank,
     world: world.size,
     channels: channels.length,
-    chunkBytes: Math.min(defaultChunkBytes, ...channels.map((one) => one.maxMessageBytes)),
+    chunkBytes: Math.min(defaultChunkBytes, ...channels.map((one) => one.maxWriteBytes)),
     window: Math.max(1, Math.min(defaultWindow, ...channels.map((one) => one.sendQueue))),
     delivery: 'complete',
     sourceBytes: source.bytes,

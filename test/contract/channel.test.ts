@@ -21,6 +21,11 @@ describe.each(providers)('$name', ({ options }) => {
   test.each(lengths)('a message of %i bytes is received whole', async (bytes) => {
     await using link = await connectPair(options, Math.max(bytes, 1));
     await link.source.fill(3);
+    const { maxMessageBytes } = link.fabrics[0].channels[0]!;
+    if (bytes > maxMessageBytes) {
+      const sent = link.a.send(link.source.slice(0, bytes));
+      return expect(sent).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+    }
     const received = link.b.recv(link.target.slice());
     await link.a.send(link.source.slice(0, bytes));
     expect(await received).toBe(bytes);
@@ -93,16 +98,18 @@ describe.each(providers)('$name', ({ options }) => {
     await using link = await connectPair(options, KiB, 2);
     const short = expect(link.b.recv(link.target.slice(0, 16))).rejects.toMatchObject({
       code: 'FABRIC_FAULT',
-      message: expect.stringMatching(/trunc/i),
+      message: expect.stringMatching(/trunc|too long/i),
     });
-    await link.a.send(link.source.slice());
+    await link.a.send(link.source.slice()).catch(() => undefined); // efa-direct tells the sender, too
     await short;
     const other = link.fabrics[0].channel(1, 1);
     await other.write(link.source.slice(), link.remoteTarget.slice(), { immediate: 1 });
     await link.fabrics[1].channel(0, 1).immediate(1, { timeoutMs: 5000 });
   });
 
-  test('a receive ends at its deadline, and its buffer is free again', async () => {
+  // efa-direct recalls no receive: one that was given up may still take the next message.
+  const recalls = options.provider !== 'efa-direct';
+  test.runIf(recalls)('a receive ends at its deadline, and its buffer is free again', async () => {
     await using link = await connectPair(options, 64);
     await expect(link.b.recv(link.target.slice(), { timeoutMs: 30 })).rejects.toMatchObject({
       code: 'TIMEOUT',

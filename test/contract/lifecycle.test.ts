@@ -138,7 +138,7 @@ describe.each(software)('%s', (provider) => {
   });
 
   test('a fabric connects once, and only to as many channels as it has', async () => {
-    await using ranks = await connectRanks({ provider }, 2);
+    await using ranks = await connectRanks({ provider, channels: 1 }, 2);
     const [first, second] = ranks.fabrics;
     expect(() => first!.connect(0, [])).toThrow(TypeError);
     expect(() => first!.channel(2)).toThrow(TypeError);

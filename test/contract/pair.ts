@@ -36,6 +36,10 @@ export const providers: ProviderCase[] = [
     const name = `${provider} with provider keys and virtual addresses`;
     return chosen ? [] : [{ name, options: { provider, basicRegistration: true } }];
   }),
+  ...(chosen ? [] : ['shm', 'tcp']).map((provider) => ({
+    name: `${provider} with acknowledged writes`,
+    options: { provider, acknowledged: true },
+  })),
 ];
 
 /** Several ranks in one process, connected. */

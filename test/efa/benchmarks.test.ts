@@ -13,7 +13,7 @@ async function measured(desk: Desk, line: string) {
   expect(exitCode, stderr).toBe(0);
   const run = JSON.parse(stdout);
   expect(run.outcome).toBe('passed');
-  expect(run.fabric).toMatchObject({ provider: 'efa', emulated: true });
+  expect(run.fabric).toMatchObject({ provider, emulated: true });
   return run as { rows: Row[]; fabric: { channels: { nic: string }[] } };
 }
 

@@ -40,7 +40,11 @@ function mixedTraffic(): Traffic {
   };
 }
 
-describe.each(['shm', 'tcp'])('requests over %s', (provider) => {
+describe.each([
+  ['shm', {}],
+  ['tcp', {}],
+  ['tcp', { acknowledged: true }],
+])('requests over %s %o', (provider, how) => {
   test.each([
     ['blocking', single, 1],
     ['NBI', single, 2],
@@ -51,7 +55,8 @@ describe.each(['shm', 'tcp'])('requests over %s', (provider) => {
     async (mode, strategy, producers) => {
       const channels = 2;
       const traffic = mixedTraffic();
-      await using job = await RanksInProcess.open({ ranks, provider, channels, bytes: 2 ** 20 });
+      const bytes = 2 ** 20;
+      await using job = await RanksInProcess.open({ ranks, provider, channels, bytes, ...how });
       job.shuffle(producers);
       const pacing = { chunkBytes: 50_000, window: 3 };
       const plan = (rank: number) => writePlan(traffic, { rank, channels, strategy, ...pacing });

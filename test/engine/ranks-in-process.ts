@@ -35,11 +35,13 @@ export class RanksInProcess implements AsyncDisposable {
     staged?: boolean;
     /** Endpoints that are opened for GPU memory. */
     deviceMemory?: boolean;
+    /** Targets acknowledge writes. */
+    acknowledged?: boolean;
   }) {
-    const { ranks, provider, channels, bytes, staged = false, deviceMemory = false } = options;
+    const { ranks, bytes, staged = false, ...how } = options;
     const fabrics: Fabric[] = [];
     for (let rank = 0; rank < ranks; rank++) {
-      fabrics.push(await openFabric({ provider, channels, deviceMemory }));
+      fabrics.push(await openFabric(how));
     }
     return new RanksInProcess(fabrics, bytes, staged);
   }

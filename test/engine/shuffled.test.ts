@@ -13,7 +13,8 @@ test(`${groups * schedulesPerGroup} random schedules without order give every by
     const channels = 1 + (group % 4);
     const bytes = 4 * (mostBytes + 64);
     const provider = process.env.WEFT_TEST_PROVIDERS ?? (group % 5 === 4 ? 'tcp' : 'shm');
-    await using job = await RanksInProcess.open({ ranks, provider, channels, bytes });
+    const acknowledged = group % 3 === 2;
+    await using job = await RanksInProcess.open({ ranks, provider, channels, bytes, acknowledged });
     job.shuffle(group);
     for (let i = 0; i < schedulesPerGroup; i++) {
       const { traffic, plan } = randomCase(random, ranks, channels);

@@ -16,7 +16,8 @@ test(`${groups * schedulesPerGroup} random staged schedules give every byte`, as
     const channels = 1 + (group % 4);
     const bytes = 4 * (mostBytes + 64);
     const provider = group % 5 === 4 ? 'tcp' : 'shm';
-    await using job = await RanksInProcess.open({ ranks, provider, channels, bytes, staged: true });
+    const how = { staged: true, acknowledged: group % 3 === 2 };
+    await using job = await RanksInProcess.open({ ranks, provider, channels, bytes, ...how });
     if (group % 2 === 0) job.shuffle(group);
     for (let i = 0; i < schedulesPerGroup; i++) {
       const { traffic, plan } = randomCase(random, ranks, channels);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { providers } from '../contract/pair.js';
 import { openTarget, type RemoteTarget } from './fabric-target.js';
 import { pause } from './processes.js';
 
@@ -10,11 +11,13 @@ const sizes = [64, 64 * KiB, 16 * MiB];
 const after = (ms: number, write: Promise<void>): Promise<string> =>
   Promise.race([write.then(() => 'resolved'), pause(ms).then(() => 'under way')]);
 
-describe.each(['shm', 'tcp', 'net', 'sockets'])('over %s, a target that stops', (provider) => {
+const cases = providers.filter(({ options }) => !options.basicRegistration);
+
+describe.each(cases)('over $name, a target that stops', ({ options: opened }) => {
   describe('and goes on later', () => {
     let target: RemoteTarget;
     beforeAll(async () => {
-      target = await openTarget(provider, 16 * MiB);
+      target = await openTarget(opened, 16 * MiB);
     });
     afterAll(() => target[Symbol.asyncDispose]());
 
@@ -43,7 +46,7 @@ describe.each(['shm', 'tcp', 'net', 'sockets'])('over %s, a target that stops', 
   });
 
   test('lets a write end at its deadline; what follows arrives once it goes on', async () => {
-    await using target = await openTarget(provider, MiB);
+    await using target = await openTarget(opened, MiB);
     await target.source.fill(3);
     await target.stop();
     const writes = [64, MiB].map((bytes) =>
@@ -63,7 +66,7 @@ describe.each(['shm', 'tcp', 'net', 'sockets'])('over %s, a target that stops', 
   });
 
   test.each([64, MiB])('and is killed first ends a write of %i bytes', async (bytes) => {
-    await using target = await openTarget(provider, bytes);
+    await using target = await openTarget(opened, bytes);
     await target.kill();
     const write = target.channel.write(target.source.slice(), target.remote.slice(), {
       timeoutMs: 300,
@@ -74,7 +77,7 @@ describe.each(['shm', 'tcp', 'net', 'sockets'])('over %s, a target that stops', 
   });
 
   test('and is killed in the middle of a write ends it', async () => {
-    await using target = await openTarget(provider, MiB);
+    await using target = await openTarget(opened, MiB);
     await target.stop();
     const write = target.channel.write(target.source.slice(0, 64), target.remote.slice(0, 64), {
       timeoutMs: 1000,

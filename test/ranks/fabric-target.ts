@@ -1,7 +1,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { type Channel, type FabricBuffer, openFabric, type RemoteRegion } from '../../src/index.js';
+import {
+  type Channel,
+  type FabricBuffer,
+  type FabricOptions,
+  openFabric,
+  type RemoteRegion,
+} from '../../src/index.js';
 import { pause, program } from './processes.js';
 
 /** A writer in this process and its target in another, connected and warm. */
@@ -17,13 +23,13 @@ export interface RemoteTarget extends AsyncDisposable {
   has(bytes: number): boolean;
 }
 
-export async function openTarget(provider: string, bytes: number): Promise<RemoteTarget> {
-  const child = fork(program('fabric-target'), [provider, `${bytes}`], {
+export async function openTarget(options: FabricOptions, bytes: number): Promise<RemoteTarget> {
+  const child = fork(program('fabric-target'), [JSON.stringify(options), `${bytes}`], {
     serialization: 'advanced',
   });
   const ended = once(child, 'exit');
   const [told] = await once(child, 'message');
-  const fabric = await openFabric({ provider });
+  const fabric = await openFabric(options);
   const everyone = [fabric.addresses, told.addresses];
   child.send({ everyone });
   await once(child, 'message');

@@ -20,7 +20,9 @@ async function inRanks(ranks: number, what: string, provider: string): Promise<s
   return stdout.trim();
 }
 
-describe.each(['shm', 'tcp'])('over %s', (provider) => {
+const { WEFT_TEST_PROVIDERS: chosen } = process.env;
+
+describe.each(chosen?.split(',') ?? ['shm', 'tcp'])('over %s', (provider) => {
   test('every rank puts a part of every rank’s array', async () => {
     expect(await inRanks(4, 'everyone', provider)).toBe('all there');
   });

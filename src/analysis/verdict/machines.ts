@@ -131,7 +131,7 @@ function lineRates({ name, nicGbps }: Machine, { benchmark, fabric }: Run): Item
 function missingNics({ name, nicsPerGpu }: Machine, { benchmark, fabric }: Run): Item[] {
   const expected = Math.ceil(nicsPerGpu);
   const found = fabric.channels.length;
-  if (fabric.provider?.split(';')[0] !== 'efa' || found >= expected) return [];
+  if (!/^efa\b/.test(fabric.provider ?? '') || found >= expected) return [];
   return [
     {
       name: `${benchmark} NICs`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judgePath } from '../../analysis/path/judge-path.js';
 import type { Carried, NicObservation } from '../../analysis/path/observation.js';
-import type { Fabric, FabricChannelInfo } from '../../fabric/fabric.js';
+import type { Fabric } from '../../fabric/fabric.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
@@ -12,14 +12,6 @@ import { tcpResent } from './tcp-resent.js';
 
 /** Some drivers bring their counters up to date once a second. */
 const lateMs = 1100;
-
-type Emulating = FabricChannelInfo & { readonly emulatedWrites?: boolean | undefined };
-
-/** Before 1.18, efa had no other writes. */
-function emulatesWrites({ channels, provider, library }: Fabric): boolean {
-  const old = provider === 'efa' && library.major === 1 && library.minor < 18;
-  return old || channels.some((channel: Emulating) => channel.emulatedWrites === true);
-}
 
 /** What a rank knows after its loops. */
 interface Report {
@@ -60,7 +52,7 @@ export class PathMeter {
   static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
     const mine = {
       nics: fabric.channels.map(({ nic }) => nic),
-      emulatedWrites: emulatesWrites(fabric),
+      emulatedWrites: fabric.channels.some(({ emulatedWrites }) => emulatedWrites),
     };
     const all = await world.allgather('NICs of channels', mine);
     return new PathMeter(world, {
