@@ -112,7 +112,7 @@ describe('ranks without a parent to end them', () => {
     const { ranks } = await trio({ TEST_TIMEOUT_MS: '1000' });
     ranks[1]!.child.kill('SIGSTOP');
     expect((await ranks[2]!.finished).stderr).toMatch(
-      /barrier "round" timed out after 1.0 s; missing: rank 1 on host \S+ \(pid \d+\): last (joined|finished barrier "round")/,
+      /barrier "round" timed out after 1.0 s; missing: rank 1 on host \S+ \(pid \d+\): last step: (joined|finished barrier "round")/,
     );
     ranks[1]!.child.kill('SIGKILL');
   });

@@ -89,7 +89,7 @@ describe('deadlines', () => {
     for (const error of late) {
       expect(error).toMatchObject({ code: 'TIMEOUT' });
       expect(error.message).toMatch(
-        /barrier "x" timed out after 0.2 s; missing: rank 2 on host \S+ \(pid \d+\): last measured 4 MiB/,
+        /barrier "x" timed out after 0.2 s; missing: rank 2 on host \S+ \(pid \d+\): last step: measured 4 MiB/,
       );
     }
     expect(a!.signal.aborted).toBe(false);

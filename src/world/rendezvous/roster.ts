@@ -86,7 +86,7 @@ export class Roster {
       const doing = `${seat.doing} ${seconds(now - seat.doingSinceMs)} ago`;
       const silent = now - seat.connection.lastHeardMs;
       const silence = silent > 5000 ? `, silent for ${seconds(silent)}` : '';
-      return `${this.name(rank)}: last ${doing}${silence}`;
+      return `${this.name(rank)}: last step: ${doing}${silence}`;
     });
     const rest = ranks.length - named.length;
     return named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');

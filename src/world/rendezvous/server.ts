@@ -174,7 +174,7 @@ export class RendezvousServer {
     const why = error === undefined ? 'its connection closed unexpectedly' : error.message;
     this.#abort({
       code: 'PEER_LOST',
-      message: `${this.#roster.name(seat.member.rank)} was lost: ${why}; it last ${seat.doing}`,
+      message: `${this.#roster.name(seat.member.rank)} was lost: ${why}; last step: ${seat.doing}`,
       rank: seat.member.rank,
     });
   }
