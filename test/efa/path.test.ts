@@ -11,6 +11,7 @@ async function measured(devices: string, line: string, env: Record<string, strin
   const whole = `emulate efa --nics 2 ${devices} -- weft ${line} --provider ${provider} --format json`;
   const { stdout, stderr } = await desk.weft(whole, env);
   const run: Run = JSON.parse(stdout || JSON.stringify(stderr));
+  expect(run.errors, stderr).toEqual([]);
   return { run, paths: run.rows.flatMap(({ path }: Row) => path ?? []) };
 }
 

@@ -41,13 +41,13 @@ describe.runIf(whyNoLab() === undefined)('proof of the path', () => {
     desk[Symbol.dispose]();
   });
 
-  const pinned = '--columns SinglePin,MultiPin,RoundRobinPin --budget-ms 60';
+  const pinned = '--columns SinglePin,MultiPin,RoundRobinPin -n 6 -c 0';
 
   test.for([
     ['write', `-b 64K -e 1M -f 4 ${pinned}`, 9],
     ['all2all', `-b 64K -e 1M -f 4 ${pinned}`, 9],
-    ['sendrecv', '-b 4K -e 1M -f 16 --columns SinglePin --budget-ms 60', 3],
-    ['proxy', '-b 256K -e 256K --producer cpu --budget-ms 60', 6],
+    ['sendrecv', '-b 64K -e 1M -f 4 --columns SinglePin -n 6', 3],
+    ['proxy', '-b 256K -e 256K --producer cpu -n 6', 6],
     ['all-to-all-single', '--backend fabric -n 3', 1],
   ] as const)('%s goes over the NICs it should', async ([benchmark, options, rows]) => {
     const run = await runOf(`${benchmark} ${options}`);
