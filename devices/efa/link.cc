@@ -134,7 +134,7 @@ bool Link::receive() {
   for (int reads = 0; reads < kReadsPerTurn && !dead_; reads++) {
     std::vector<uint8_t>& rest = inbox_.rest;
     const size_t before = rest.size();
-    std::memcpy(staging.data(), rest.data(), before);
+    std::copy(rest.begin(), rest.end(), staging.begin());
     const ssize_t got = recv(fd_, staging.data() + before, staging.size() - before, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (got <= 0) {
