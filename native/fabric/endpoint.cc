@@ -70,6 +70,7 @@ void Endpoint::open(const EndpointOptions& options) {
   check(fi_endpoint(domain, info, &ep, nullptr), "fi_endpoint");
   check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   check(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
+  if (isEfa(info)) openEvents();
   if (isEfa(info) && FI_VERSION_GE(Library::get().version, kSharedMemorySince)) {
     bool permitted = options.localShm;
     check(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, kOptSharedMemoryPermitted, &permitted, sizeof(permitted)), "fi_setopt");
@@ -80,6 +81,14 @@ void Endpoint::open(const EndpointOptions& options) {
   sends.limit = info->tx_attr->size;
   receives.limit = info->rx_attr->size;
   readLimits();
+}
+
+void Endpoint::openEvents() {
+  fi_eq_attr attr{};
+  attr.size = 64;
+  attr.wait_obj = FI_WAIT_NONE;
+  check(fi_eq_open(fabric, &attr, &eq, nullptr), "fi_eq_open");
+  check(fi_ep_bind(ep, &eq->fid, 0), "fi_ep_bind");
 }
 
 void Endpoint::readLimits() {
@@ -108,6 +117,7 @@ std::string Endpoint::label() const {
 void Endpoint::close() {
   closeFid(ep);
   pool.reset();
+  closeFid(eq);
   closeFid(av);
   closeFid(cq);
   closeFid(domain);

@@ -63,6 +63,7 @@ int32_t Operations::poll(Port& port, uint32_t spins) {
     size_t seen = port.drain(*this);
     if (!pending_.empty() || !port.userArrivals.empty() || !port.faults.empty()) break;
     empty_ = seen > 0 ? 0 : empty_ + 1;
+    if (empty_ % kSpinsBeforeYield == kSpinsBeforeYield - 1) port.readEvents();
     if (empty_ >= kSpinsBeforeYield) sched_yield();
   }
   size_t count = 0;

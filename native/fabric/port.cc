@@ -122,6 +122,18 @@ void Port::misdirected(Operation& operation, uint32_t source, uint64_t bytes) {
                                   std::to_string(operation.peer) + ": this provider has no directed receives");
 }
 
+void Port::readEvents() {
+  for (const auto& endpoint : endpoints_) {
+    if (!endpoint->eq) continue;
+    uint32_t event;
+    fi_eq_entry entry;
+    if (fi_eq_read(endpoint->eq, &event, &entry, sizeof(entry), 0) != -FI_EAVAIL) continue;
+    fi_eq_err_entry error{};
+    if (fi_eq_readerr(endpoint->eq, &error, 0) < 0) continue;
+    faults.push_back({endpoint->index, error.err, Library::get().strerror(error.err)});
+  }
+}
+
 void Port::readError(Endpoint& endpoint, ssize_t answer) {
   if (answer != -FI_EAVAIL) {
     faults.push_back({endpoint.index, static_cast<int>(-answer), Library::get().strerror(static_cast<int>(-answer))});

@@ -79,6 +79,7 @@ struct Endpoint {
   fid_domain* domain = nullptr;
   fid_av* av = nullptr;
   fid_cq* cq = nullptr;
+  fid_eq* eq = nullptr;  // of efa, which aborts the process if it cannot report an error here
   fid_ep* ep = nullptr;
   std::vector<fi_addr_t> peers;  // by rank
   struct Queue {
@@ -86,8 +87,7 @@ struct Endpoint {
   };
   Queue sends, receives;
   size_t injectBytes = 0;          // as the provider says
-  bool directed;                   // receives name their sender
-  bool acknowledged;               // see EndpointOptions
+  bool directed, acknowledged;     // see EndpointOptions
   uint32_t unusualBits = 0, usual = 0;  // an arrival whose bits differ from the usual is more than a count
   std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
   size_t maxMessageBytes = 0, maxWriteBytes = 0;
@@ -104,6 +104,7 @@ struct Endpoint {
 
  private:
   void open(const EndpointOptions& options);
+  void openEvents();
   void readLimits();
   void close();
 };
@@ -182,6 +183,9 @@ class Port {
   /// counter reaches the value that the step waits for.
   template <typename Driver>
   size_t drain(Driver& driver);
+
+  /// Looks for errors that belong to no operation. Once in a while is enough.
+  [[gnu::cold]] void readEvents();
 
   Endpoint& endpoint(uint32_t index) { return *endpoints_.at(index); }
   size_t endpointCount() const { return endpoints_.size(); }

@@ -205,6 +205,8 @@ void Executor::idle() {
   quiet_++;
   if (quiet_ >= options_.spinsBeforeYield) sched_yield();
   if (quiet_ % kPollsBetweenChecks != 0) return;
+  port_.readEvents();
+  if (!port_.faults.empty()) giveFailure();
   if (aborted_.load(std::memory_order_relaxed)) giveUp();
   if (progressed_) return expectWithin(patience_);
   if (monotonicNanoseconds() > deadline_) give(ETIMEDOUT, awaited());

@@ -158,7 +158,7 @@ void Executor::failed(Operation& operation, int code, const std::string& text) {
 }
 
 std::string Executor::awaited() const {
-  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not reach the barrier";
+  return left_ > 0 ? unfinished() : "rank " + std::to_string(awaited_) + " did not reach the barrier over " + port_.endpoint(0).label();
 }
 
 void Executor::give(int code, const std::string& text) { throw Fault("plan", code, text); }

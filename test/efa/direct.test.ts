@@ -18,7 +18,7 @@ describe.runIf(offered)('efa-direct', () => {
   test('sendrecv skips messages that the device cannot send', { timeout }, async () => {
     using desk = new Desk();
     const { exitCode, stdout } = await desk.weft(
-      `sendrecv --ranks 2 -b 4K -e 16K -f 4 -n 5 ${direct}`,
+      `sendrecv --ranks 2 -b 4K -e 16K -f 4 -n 5 --columns SinglePin ${direct}`,
     );
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout).rows).toMatchObject([
@@ -43,7 +43,7 @@ describe.runIf(offered)('efa-direct', () => {
   test('an immediate that takes a receive is no loss', { timeout }, async () => {
     using desk = new Desk();
     const { exitCode, stdout, stderr } = await desk.weft(
-      `emulate efa --machine p5 --nics 2 -- weft all2all --ranks 3 -b 64K -e 64K -n 20 ${direct}`,
+      `emulate efa --machine p5 --nics 2 -- weft all2all --ranks 3 -b 64K -e 64K -n 20 --columns SinglePin,MultiPin ${direct}`,
     );
     expect(exitCode, stderr).toBe(0);
     for (const row of JSON.parse(stdout).rows) {

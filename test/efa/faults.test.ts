@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loadLibrary } from '../../src/fabric/library.js';
 import { Desk } from '../benchmarks/weft.js';
 
 const provider = process.env.WEFT_TEST_PROVIDERS ?? 'efa';
@@ -48,7 +49,10 @@ test('a device that falls silent ends the run in time', { timeout }, async () =>
   expect(stderr).toContain('rdmap79s0');
 });
 
-test('a device that does not open is left out and told', { timeout }, async () => {
+// Of libfabric 2, the provider itself offers no device at all when one of them does not open.
+const { major } = loadLibrary();
+
+test.runIf(major < 2)('a device that does not open is left out and told', { timeout }, async () => {
   using desk = new Desk();
   const line = 'write --ranks 2 -b 64K -e 64K -n 5 --columns MultiPin --format json';
   const { exitCode, stdout, stderr } = await faulty(desk, '1:open=1', line);
