@@ -109,6 +109,13 @@ void Endpoint::readLimits() {
   emulatedWrites = emulated;
 }
 
+// From 1.19 on, libfabric's code for receives of efa and shm reads wild memory when a directed one is cancelled.
+bool Endpoint::recalls() const {
+  std::string_view provider(info->fabric_attr->prov_name);
+  bool shared = provider == "efa" || provider == "shm";
+  return !(directed && shared && FI_VERSION_GE(Library::get().version, FI_VERSION(1, 19)));
+}
+
 std::string Endpoint::label() const {
   bool named = info && info->nic && info->nic->device_attr && info->nic->device_attr->name;
   return "channel " + std::to_string(index) + (named ? " (" + std::string(info->nic->device_attr->name) + ")" : "");

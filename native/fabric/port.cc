@@ -106,7 +106,7 @@ bool Port::cancel(Operation& operation) {
     endpoint.waiting.erase(queued);
     operation.region->inFlight--;
   } else if (!endpoint.pool || !endpoint.pool->forget(operation)) {
-    return operation.kind == OperationKind::Recv && fi_cancel(&endpoint.ep->fid, &operation.context) == 0;
+    return operation.kind == OperationKind::Recv && endpoint.recalls() && fi_cancel(&endpoint.ep->fid, &operation.context) == 0;
   }
   operation.completer->failed(operation, FI_ECANCELED, Library::get().strerror(FI_ECANCELED));
   return true;

@@ -97,7 +97,7 @@ struct Endpoint {
 
   /// As errors name it: the channel, and the NIC where libfabric knows it.
   std::string label() const;
-
+  bool recalls() const;  // receives can be cancelled
   Queue& queueOf(const Operation& operation) {
     return operation.kind == OperationKind::Recv ? receives : sends;
   }

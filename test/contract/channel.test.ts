@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { loadLibrary } from '../../src/fabric/library.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { connectPair, providers } from './pair.js';
 
@@ -107,8 +108,11 @@ describe.each(providers)('$name', ({ options }) => {
     await link.fabrics[1].channel(0, 1).immediate(1, { timeoutMs: 5000 });
   });
 
-  // efa-direct recalls no receive: one that was given up may still take the next message.
-  const recalls = options.provider !== 'efa-direct';
+  // Without recall, a receive that was given up may still take the next message. efa-direct has none, and that of efa
+  // and shm is broken from libfabric 1.19 on.
+  const { major, minor } = loadLibrary();
+  const broken = /^(efa|shm)$/.test(options.provider) && (major > 1 || minor >= 19);
+  const recalls = options.provider !== 'efa-direct' && !broken;
   test.runIf(recalls)('a receive ends at its deadline, and its buffer is free again', async () => {
     await using link = await connectPair(options, 64);
     await expect(link.b.recv(link.target.slice(), { timeoutMs: 30 })).rejects.toMatchObject({
