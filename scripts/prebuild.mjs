@@ -14,7 +14,9 @@ const newestGlibc = [2, 34];
 /** What a library needs of others, such as `GLIBC_2.34` or `GCC_3.0`. */
 export function neededVersions(file) {
   const text = execFileSync('readelf', ['--version-info', '--wide', file], { encoding: 'utf8' });
-  return [...new Set([...text.matchAll(/Name: (\w+_[\d.]+)/g)].map(([, name]) => name))].sort();
+  // What the library defines itself stands before.
+  const needs = text.slice(text.indexOf('Version needs section'));
+  return [...new Set([...needs.matchAll(/Name: (\w+_[\d.]+)/g)].map(([, name]) => name))].sort();
 }
 
 /** Those of them that an older system may lack. */

@@ -68,7 +68,7 @@ void Inbox::place_write(const Frame& frame, const uint8_t* data, bool announced)
 /// Without unsolicited completions an immediate takes a posted receive, and finds the target not ready without one.
 Status Inbox::announce(const Frame& frame) {
   QueuePair& qp = link_.qp;
-  Completion completion{};
+  Completion completion = arrival(frame, IBV_WC_RECV_RDMA_WITH_IMM);
   if (qp.unsolicited) {
     completion.unsolicited = true;
   } else {
@@ -77,14 +77,6 @@ Status Inbox::announce(const Frame& frame) {
     completion.wr_id = receive.wr_id;
     completion.frees_receive = true;
   }
-  completion.qp = &qp;
-  completion.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
-  completion.flags = IBV_WC_WITH_IMM;
-  completion.byte_len = frame.total;
-  completion.immediate = frame.immediate;
-  completion.src_qp = source_qp_;
-  completion.source = source_;
-  completion.ah = qp.context.addresses.number_of(source_);
   CompletionQueue::of(qp.ex.qp_base.recv_cq).push(completion);
   return kOk;
 }

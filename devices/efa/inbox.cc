@@ -9,9 +9,12 @@
 namespace efa {
 namespace {
 
-/// The sending device's fault, carried out where the bytes land.
-void damage(const Frame& frame, uint8_t* at, uint32_t length) {
-  if ((frame.flags & kFrameCorrupt) && length > 0) at[length / 2] ^= 0x40;
+/// The sending device's fault, carried out where the bytes arrive.
+const uint8_t* damaged(const Frame& frame, const uint8_t* data, std::vector<uint8_t>& copy) {
+  if (!(frame.flags & kFrameCorrupt) || frame.length == 0) return data;
+  copy.assign(data, data + frame.length);
+  copy[frame.length / 2] ^= 0x40;
+  return copy.data();
 }
 
 }  // namespace
@@ -84,6 +87,21 @@ bool Inbox::scatter(const ibv_sge* sge, size_t count, uint64_t offset, const uin
   return length == 0;
 }
 
+Completion Inbox::arrival(const Frame& frame, ibv_wc_opcode opcode) const {
+  Completion completion{};
+  completion.qp = &link_.qp;
+  completion.opcode = opcode;
+  completion.byte_len = frame.total;
+  completion.src_qp = source_qp_;
+  completion.source = source_;
+  completion.ah = link_.qp.context.addresses.number_of(source_);
+  if (frame.flags & kFrameImmediate) {
+    completion.flags = IBV_WC_WITH_IMM;
+    completion.immediate = frame.immediate;
+  }
+  return completion;
+}
+
 void Inbox::on_send(const Frame& frame, const uint8_t* data) {
   QueuePair& qp = link_.qp;
   Context& context = qp.context;
@@ -95,25 +113,11 @@ void Inbox::on_send(const Frame& frame, const uint8_t* data) {
   }
   uint64_t room = 0;
   for (size_t i = 0; i < receive.sge_count; i++) room += receive.sge[i].length;
-  Completion completion{};
+  Completion completion = arrival(frame, IBV_WC_RECV);
   completion.wr_id = receive.wr_id;
-  completion.qp = &qp;
-  completion.opcode = IBV_WC_RECV;
   completion.frees_receive = true;
-  completion.byte_len = frame.length;
-  completion.src_qp = source_qp_;
-  completion.source = source_;
-  completion.ah = context.addresses.number_of(source_);
-  if (frame.flags & kFrameImmediate) {
-    completion.flags = IBV_WC_WITH_IMM;
-    completion.immediate = frame.immediate;
-  }
-  std::vector<uint8_t> damaged;
-  if (frame.flags & kFrameCorrupt) {
-    damaged.assign(data, data + frame.length);
-    damage(frame, damaged.data(), frame.length);
-    data = damaged.data();
-  }
+  std::vector<uint8_t> copy;
+  data = damaged(frame, data, copy);
   Status answer = kOk;
   if (room < frame.length) {
     completion.status = kLocalBadLength;
@@ -153,12 +157,8 @@ void Inbox::on_read_request(const Frame& frame) {
 void Inbox::on_read_data(const Frame& frame, const uint8_t* data) {
   Message* message = link_.find(frame.message);
   if (message == nullptr || message->kind != FrameKind::read_request) return;
-  std::vector<uint8_t> damaged;
-  if (frame.flags & kFrameCorrupt) {
-    damaged.assign(data, data + frame.length);
-    damage(frame, damaged.data(), frame.length);
-    data = damaged.data();
-  }
+  std::vector<uint8_t> copy;
+  data = damaged(frame, data, copy);
   const WorkRequest& work = message->work;
   if (!scatter(work.sge.data(), work.sge_count, frame.address, data, frame.length)) {
     return link_.answered(frame.message, kLocalInvalidLkey);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "address-table.h"
+#include "completion-queue.h"
 #include "newer-abi.h"
 #include "wire.h"
 #include "work-request.h"
@@ -53,6 +54,8 @@ class Inbox {
   void place_write(const Frame& frame, const uint8_t* data, bool announced);
   Status finish_write(const Frame& frame);
   Status announce(const Frame& frame);
+  /// What a message gives its receiver to poll.
+  Completion arrival(const Frame& frame, ibv_wc_opcode opcode) const;
   Status check_rdma(const Frame& frame, uint32_t cap) const;
   bool scatter(const ibv_sge* sge, size_t count, uint64_t offset, const uint8_t* data, uint32_t length);
 

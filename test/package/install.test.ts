@@ -57,6 +57,13 @@ describe.skipIf(!canPack)('a new user, with the package and libfabric alone', ()
     expect(unmet(['GLIBC_2.35', 'GLIBCXX_3.4', 'CXXABI_1.3', 'GCC_3.0'])).toHaveLength(3);
   });
 
+  test('has the emulated EFA device for the same systems', () => {
+    for (const library of ['libibverbs.so.1', 'libefa.so.1']) {
+      const versions = neededVersions(join(installed, 'prebuilds/linux-x64/efa', library));
+      expect(unmet(versions), library).toEqual([]);
+    }
+  });
+
   test('measures', () => {
     expect(run('npx', ['weft', 'info'])).toMatchObject({ status: 0 });
     const write = run('npx', ['weft', 'write', '--ranks', '2', '-b', '64K', '-e', '64K']);
