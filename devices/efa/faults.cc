@@ -34,6 +34,7 @@ void Faults::look(uint64_t now) {
 void Faults::apply() {
   const KeyValues values = read_key_values(path_).value_or(KeyValues{});
   open = number(values, "open") != 0;
+  queues = number(values, "queues") != 0;
   silent = number(values, "silent") != 0;
   error = static_cast<uint16_t>(number(values, "error"));
   rnr = static_cast<uint32_t>(number(values, "rnr"));

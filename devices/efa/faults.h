@@ -20,6 +20,7 @@ class Faults {
   }
 
   std::atomic<bool> open{false};             // the device does not open
+  std::atomic<bool> queues{false};           // the device makes no queue pair
   std::atomic<bool> silent{false};           // nothing leaves, nothing completes
   std::atomic<uint16_t> error{0};            // every work request completes with this status
   std::atomic<uint32_t> rnr{0};              // percent of arriving sends that find no receive

@@ -136,6 +136,11 @@ ibv_qp* create_queue_pair(ibv_context* verbs, ibv_qp_init_attr_ex& attr, const Q
     errno = EINVAL;
     return nullptr;
   }
+  context.faults.refresh(now_ns());
+  if (context.faults.queues) {
+    errno = ENOMEM;
+    return nullptr;
+  }
   auto* qp = new QueuePair(context, attr, efa);
   auto locked = context.engine.lock();
   int error = context.engine.add(qp);

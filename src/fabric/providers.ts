@@ -107,7 +107,7 @@ function rdmaOffers(provider: string, options: OfferOptions): Offer[] {
   const byDomain = byNic(infos);
   const wanted = options.nics ?? [...byDomain.keys()];
   if (infos.length === 0 && provider === efaDirect) throw noEfaDirect();
-  if (wanted.length === 0) throw noProvider(provider, undefined);
+  if (wanted.length === 0) throw allHidden(provider) ?? noProvider(provider);
   const rates = new Map(listNics().map(({ name, rateGbps }) => [name, rateGbps]));
   return wanted.map((nic) => {
     const info = byDomain.get(nic);
@@ -177,6 +177,16 @@ function noProvider(provider: string, nic?: string, known: string[] = []): WeftE
   const nics = known.length > 0 ? ` The devices of ${provider} are ${known.join(', ')}.` : '';
   return new WeftError('NO_PROVIDER', `libfabric has no usable provider ${provider}${where}`, {
     hint: `Run \`weft info\` to see the available providers and NICs.${nics}`,
+  });
+}
+
+/** The system has RDMA devices, and libfabric shows none: its EFA provider gives up all where one does not open. */
+function allHidden(provider: string): WeftError | undefined {
+  const devices = listNics().flatMap(({ name, kind }) => (kind === 'rdma' ? [name] : []));
+  if (devices.length === 0) return undefined;
+  const text = `libfabric offers none of the RDMA devices of this host for ${provider}: ${devices.join(', ')}`;
+  return new WeftError('NO_PROVIDER', text, {
+    hint: 'One device that does not open hides all others. Find it with FI_LOG_LEVEL=warn fi_info, or in dmesg.',
   });
 }
 

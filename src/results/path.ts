@@ -35,6 +35,7 @@ export const pathSchema = z.object({
   tcpRetransmits: count.optional(),
 });
 
+/** What one NIC of a host carried during the timed loop, against what the plans put on it. */
 export type NicTraffic = z.infer<typeof nicTrafficSchema>;
 /** Which NICs a row's bytes went over. */
 export type Path = z.infer<typeof pathSchema>;

@@ -59,6 +59,8 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     for (; repeat < repeats; repeat++) {
       opened ??= await open();
       await opened.run();
+      // The last answer that a peer waits for may still need this rank's endpoints.
+      await world.barrier('end of the run');
       await opened[Symbol.asyncDispose]();
       opened = undefined;
     }

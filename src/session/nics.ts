@@ -50,14 +50,17 @@ async function nicsNearGpus(
 ): Promise<NicChoice> {
   const { members, rank } = world;
   const self = members[rank]!;
+  const offered = offeredNics(provider);
   const mine = reportGpuRails(readMachine(), {
     localRank: self.localRank,
     localRanks: members.filter((member) => sameHost(member, self)).length,
     gpus,
-    offered: offeredNics(provider),
+    offered,
   });
   const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
-  return agreeOnGpuRails(everyones, world);
+  const choice = agreeOnGpuRails(everyones, world);
+  // All of them, by name: one that does not open can then be left out.
+  return offered.length === 0 ? choice : { nics: offered, ...choice };
 }
 
 async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {

@@ -24,6 +24,7 @@ export function parseCapabilities(text: string): Capability[] {
 /** What each fault's value is. */
 const faultValues = {
   open: /^1$/,
+  queues: /^1$/,
   silent: /^1$/,
   error: /^\d{1,2}$/,
   rnr: /^(?:100|\d{1,2})$/,
