@@ -37,7 +37,7 @@ function pack(file, target) {
   }
   const lacking = unmet(neededVersions(join(root, file)));
   if (lacking.length > 0) {
-    console.error(`${file} needs ${lacking.join(', ')}: make the package on Debian 12`);
+    console.error(`${file} needs ${lacking.join(', ')}: build the package on Debian 12`);
     process.exit(1);
   }
   mkdirSync(dirname(target), { recursive: true });

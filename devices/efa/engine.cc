@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 #include "context.h"
 #include "link.h"
@@ -64,8 +65,14 @@ int Engine::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
+  int error = 0;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& caught) {
+    error = caught.code().value();
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return error;
   pthread_setname_np(thread_.native_handle(), "emulated-efa");
   return 0;
 }

@@ -16,7 +16,7 @@ class Faults {
 
   /// Looks at the file again when the last look is 10 ms old. Any thread may call it.
   void refresh(uint64_t now) {
-    if (now - looked_at_.load(std::memory_order_relaxed) >= kLookEvery) look(now);
+    if (now >= looked_at_.load(std::memory_order_relaxed) + kLookEvery) look(now);
   }
 
   std::atomic<bool> open{false};             // the device does not open

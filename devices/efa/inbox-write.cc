@@ -58,10 +58,11 @@ void Inbox::place_write(const Frame& frame, const uint8_t* data, bool announced)
     if (partial.status == kOk) partial.status = status;
     if (partial.received < frame.total) return;
     status = partial.status;
+    announced = partial.announced;
     partial_.erase(frame.message);
   }
-  if (status == kOk) context.counters.add(kWriteRecvBytes, frame.total);
   if (status == kOk && (frame.flags & kFrameImmediate) && !announced) status = announce(frame);
+  if (status == kOk) context.counters.add(kWriteRecvBytes, frame.total);
   link_.acknowledge(frame.message, status);
 }
 

@@ -105,6 +105,7 @@ Completion Inbox::arrival(const Frame& frame, ibv_wc_opcode opcode) const {
 void Inbox::on_send(const Frame& frame, const uint8_t* data) {
   QueuePair& qp = link_.qp;
   Context& context = qp.context;
+  if (frame.length != frame.total) return link_.fail(kUnresponsiveRemote);  // no peer of ours sends that
   if (frame.qkey != qp.qkey) return link_.acknowledge(frame.message, kRemoteBadQueuePair);
   Receive receive;
   if (context.engine.random.percent(context.faults.rnr) || !qp.take_receive(receive)) {

@@ -28,7 +28,6 @@ class Inbox {
   uint64_t next_due() const { return held_.empty() ? UINT64_MAX : held_.front().due; }
   void release_held(uint64_t now);
 
-  bool knows_peer() const { return greeted_; }
 
  private:
   struct Partial {
@@ -52,7 +51,6 @@ class Inbox {
 
   void hold(const Frame& frame, const uint8_t* data);
   void place_write(const Frame& frame, const uint8_t* data, bool announced);
-  Status finish_write(const Frame& frame);
   Status announce(const Frame& frame);
   /// What a message gives its receiver to poll.
   Completion arrival(const Frame& frame, ibv_wc_opcode opcode) const;

@@ -222,7 +222,7 @@ uint64_t Link::bytes_acknowledged() const {
 void Link::check_progress() {
   const uint64_t timeout = qp.context.attributes.timeout_ms * kMillisecond;
   const uint64_t now = qp.context.engine.now;
-  if (now - checked_at_ < timeout / 4) return;
+  if (now < checked_at_ + timeout / 4) return;
   checked_at_ = now;
   const uint64_t acknowledged = bytes_acknowledged();
   if (acknowledged != acknowledged_) progress_at_ = now;

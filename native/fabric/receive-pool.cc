@@ -72,7 +72,7 @@ void ReceivePool::hand(Operation& receive, const Message& message) {
   if (fits && !onGpu) std::memcpy(receive.buffer, message.posted->buffer, message.bytes);
   post(*message.posted);
   if (!fits) return receive.completer->failed(receive, FI_ETRUNC, Library::get().strerror(FI_ETRUNC));
-  if (onGpu) return receive.completer->failed(receive, FI_EOPNOTSUPP, "this NIC receives no messages in GPU memory");
+  if (onGpu) return receive.completer->failed(receive, FI_EOPNOTSUPP, "this NIC cannot receive messages into GPU memory");
   receive.completer->completed(receive, message.bytes);
 }
 

@@ -34,6 +34,9 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::v
     track.after = step.after;
     if (step.after == 0) roots_.push_back(i);
     if (step.kind == PlanStep::Copy) continue;
+    if (port_.acknowledgements() && step.slot > Acknowledgements::kMostSlot) {
+      throw Fault("plan", EINVAL, "too many transfers to one peer for a provider that acknowledges them");
+    }
     if (step.bytes > 0) track.chunks = static_cast<uint32_t>((step.bytes - 1) / plan_.chunkBytes + 1);
     track.done = track.chunks;
     if (step.kind == PlanStep::Wait) {
@@ -95,7 +98,6 @@ void Executor::awaitAcknowledgements() {
     const PlanStep& step = plan_.steps[i];
     bool written = step.kind == PlanStep::Write && announced_, waited = step.kind == PlanStep::Wait;
     if (!written && !waited) continue;
-    if (step.slot > Acknowledgements::kMostSlot) give(EINVAL, "too many transfers to one peer for a provider that acknowledges them");
     if (written && step.bytes == 0) continue;  // there is nothing to deliver
     uint32_t chunks = waited ? tracks_[i].chunks : 1;
     Counter& counter = waited ? *tracks_[i].counter : port_.counter(step.peer, step.slot | Acknowledgements::kTransferBit);

@@ -27,7 +27,8 @@ const libefa = `${folder}/libefa.so.1`;
 /** libefa passes everything on to libibverbs. */
 export const efaLibraries = [libibverbs, libefa];
 
-const missing = 'emulated EFA device: not built, the headers of verbs are missing';
+const missing =
+  'emulated EFA device: not built (infiniband/efadv.h not found; install libibverbs-dev)';
 
 export const efaBuild = {
   pending({ root }) {

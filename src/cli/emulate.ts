@@ -20,37 +20,37 @@ const emulateOptions = {
     flags: '--nics <count>',
     help: 'number of EFA devices',
     kind: wholeNumber(1),
-    defaultText: 'one PCIe switch’s; p5: 4',
+    defaultText: 'by machine; p5: 4',
   }),
   machine: option({
     flags: '--machine <type>',
-    help: machines.map(({ id }) => id).join(', '),
+    help: `EC2 machine: ${machines.map(({ id }) => id).join(', ')}`,
     kind: { parse: parseMachine, format: ({ id }) => id, inFile: 'name' },
     default: parseMachine('p5'),
   }),
-  gpus: onOff('--gpus', 'put the GPUs of the machine on the PCI bus too'),
+  gpus: onOff('--gpus', 'also show the machine’s GPUs on the PCI bus'),
   caps: option({
     flags: '--caps <list>',
-    help: 'capabilities instead of the machine’s, e.g. read,rnr,source',
+    help: 'override the device capabilities, e.g. read,rnr,source',
     kind: { parse: parseCapabilities, inFile: 'list' },
   }),
   seed: option({
     flags: '--seed <number>',
-    help: 'seed of the random order of delivery',
+    help: 'seed for the random delivery order',
     kind: wholeNumber(0),
     default: 1,
   }),
-  ordered: onOff('--ordered', 'deliver in order; hardware does not'),
+  ordered: onOff('--ordered', 'deliver in posting order, unlike hardware'),
   fault: option({
     flags: '--fault <list>',
-    help: 'KEY=VALUE[,…]; N:KEY=VALUE for device N alone',
+    help: 'faults: [N:]KEY=VALUE[,…]; N picks a device',
     kind: { parse: parseNicFaults, inFile: 'list' },
     default: [],
     defaultText: 'none',
   }),
   keep: option({
     flags: '--keep <folder>',
-    help: 'create the sysfs tree here and keep it',
+    help: 'create the sysfs tree in this folder and keep it',
     kind: text,
   }),
 };
@@ -63,7 +63,7 @@ export function addEmulateCommand(program: Command): void {
     .command('efa')
     .summary('Run a command with emulated EFA devices.')
     .description('Run a command with emulated EFA devices under the real EFA provider.')
-    .argument('<command...>', 'any command, e.g. -- fi_info -p efa; weft is this one')
+    .argument('<command...>', 'command to run, e.g. -- fi_info -p efa, or -- weft info')
     .passThroughOptions();
   addOptions(efa, emulateOptions).action(async (command: string[], raw: unknown) => {
     await emulateEfa(command, readOptions(raw, emulateOptions));
@@ -93,7 +93,7 @@ function plant(tree: string, options: EmulateOptions): void {
   const beyond = fault.find(({ nic = 0 }) => nic >= count);
   if (beyond) {
     throw new WeftError('BAD_USAGE', `--fault: there is no device ${beyond.nic}`, {
-      hint: `Devices are 0 to ${count - 1}; choose their number with --nics.`,
+      hint: `Devices are 0 to ${count - 1}; --nics sets how many there are.`,
     });
   }
   const faultsOf = (index: number) =>

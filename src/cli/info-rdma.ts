@@ -28,14 +28,17 @@ export function efaLines({ nics, efa }: Pick<Inspection, 'nics' | 'efa'>): strin
   ];
 }
 
-function kindOf({ deviceId = 'EFA', maxMessageBytes }: RdmaFacts, emulated = false): string {
+function kindOf(
+  { deviceId = 'of unknown type', maxMessageBytes }: RdmaFacts,
+  emulated = false,
+): string {
   const longest =
     maxMessageBytes === undefined ? '' : `, messages up to ${formatBytesRounded(maxMessageBytes)}`;
-  return `${emulated ? 'emulated ' : ''}${deviceId}${longest}`;
+  return `${emulated ? 'emulated ' : ''}device ${deviceId}${longest}`;
 }
 
 function abilities({ rdma, unsolicitedWrites }: RdmaFacts): string {
-  if (rdma === undefined) return 'RDMA read and write: only libfabric 2.1 or newer tells';
+  if (rdma === undefined) return 'RDMA read and write: unknown (libfabric 2.1 or newer reports it)';
   if (!rdma) return 'no RDMA write in hardware';
   return `RDMA read and write, ${unsolicitedWrites ? '' : 'no '}unsolicited writes`;
 }
@@ -45,7 +48,8 @@ export function gpuPostingLines({ gpuPosting }: EfaFacts): string[] {
   const unmet = gpuPosting.filter(({ met }) => !met);
   if (unmet.length === 0) return ['possible on efa-direct'];
   return unmet.map(
-    ({ what, needed, found }) => `needs ${what} ${needed} (${found ?? 'not found'})`,
+    ({ what, needed, found }) =>
+      `needs ${what} ${needed} (${found === undefined ? 'not found' : `found ${found}`})`,
   );
 }
 

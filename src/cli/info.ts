@@ -110,7 +110,7 @@ function infoText(found: Inspection, map: MachineMap, noGpu: string): string {
       'providers',
       providers,
       ({ name, domains, usable }) =>
-        `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(domains)}`,
+        `${name.padEnd(14)} ${usable ? 'usable    ' : 'not usable'}  ${shorten(nicsOf(domains))}`,
     ),
     ...section('NICs', nics, describeNic),
     ...(efa ? section('EFA', efaLines(found), (line) => line) : []),
@@ -129,7 +129,11 @@ function infoText(found: Inspection, map: MachineMap, noGpu: string): string {
     ['huge pages', `transparent: ${limits.transparentHugePages}`],
     ...(missing.length === 0
       ? [['missing', 'nothing'] as [string, string]]
-      : section('missing', missing, ({ what, hint }) => `${what}. ${hint}`)),
+      : section(
+          'missing',
+          missing.flatMap(({ what, hint }) => [`${what}.`, hint]),
+          (line) => line,
+        )),
   ];
   const width = Math.max(...lines.map(([label]) => label.length));
   return lines.map(([label, text]) => `${label.padEnd(width)}  ${text}`).join('\n');
@@ -141,6 +145,11 @@ const section = <T>(label: string, items: readonly T[], line: (item: T) => strin
     ? [[label, 'none'] as [string, string]]
     : items.map((item, index): [string, string] => [index === 0 ? label : '', line(item)]);
 
+/** efa offers each NIC in two domains, one for each kind of endpoint. */
+const nicsOf = (domains: readonly string[]): string[] => [
+  ...new Set(domains.map((domain) => domain.replace(/-(rdm|dgrm)$/, ''))),
+];
+
 const shorten = (names: readonly string[]): string =>
   names.length <= 4
     ? names.join(' ')
@@ -151,7 +160,7 @@ function describeNic(nic: Inspection['nics'][number]): string {
   const place = [nic.pci, nic.numaNode === undefined ? undefined : `NUMA ${nic.numaNode}`];
   const kind = nic.loopback ? 'loopback' : nic.emulated ? 'emulated' : nic.kind;
   return [
-    nic.name.padEnd(14),
+    nic.name.padEnd(12),
     (nic.up ? 'up' : 'down').padEnd(4),
     kind.padEnd(8),
     rate.padEnd(12),

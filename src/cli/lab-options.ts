@@ -30,10 +30,7 @@ export function addSpecOptions(command: Command): Command {
     .option('--delay <time>', 'one-way delay on every NIC (needs netem)', milliseconds)
     .option('--loss <percent>', 'random frame loss on every NIC (needs nft)', percent)
     .addOption(
-      new Option(
-        '--efa [machine]',
-        `emulate EFA NICs of ${machines.map(({ id }) => id).join(', ')}`,
-      )
+      new Option('--efa [machine]', `emulated EFA: ${machines.map(({ id }) => id).join(', ')}`)
         .preset('p5')
         .argParser(parsed((text: string) => parseMachine(text).id)),
     );

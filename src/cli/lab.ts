@@ -155,7 +155,7 @@ function addFaultCommands(lab: Command): void {
     .option('--rate <rate>', 'reduce the line rate, e.g. 25mbit', rate)
     .option('--loss <percent>', 'drop this share of frames, e.g. 1%', percent)
     .option('--down', 'take the link down')
-    .option('--device <faults>', 'KEY=VALUE[,…] for its EFA device', parsed(parseFaults))
+    .option('--device <faults>', 'faults of its EFA device: KEY=VALUE[,…]', parsed(parseFaults))
     .addOption(new Option('--direction <way>', 'affect only this direction').choices(['out', 'in']))
     .action(async ({ name, rate: bitsPerSecond, loss: lossPercent, ...where }: FaultOptions) => {
       const fault = {

@@ -72,7 +72,7 @@ export class FabricChannel implements Channel {
     const { maxMessageBytes } = this.#limits;
     if (from.bytes > maxMessageBytes) {
       const message = `a message of ${from.bytes} bytes is too long: this provider sends at most ${maxMessageBytes}`;
-      const hint = 'Send it in parts, or write it.';
+      const hint = 'Split the message, or use a write.';
       return Promise.reject(new WeftError('UNSUPPORTED', message, { hint }));
     }
     return this.#start(operationKind.send, from, options) as Promise<unknown> as Promise<void>;

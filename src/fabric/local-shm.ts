@@ -16,7 +16,7 @@ export function allowLocalShm(loaded: Library | undefined, env = process.env): v
   if (env[variable] !== ours) return;
   if (loaded === undefined) delete env[variable];
   else {
-    throw new WeftError('BAD_USAGE', 'libfabric has already switched shared memory off for efa', {
+    throw new WeftError('BAD_USAGE', 'shared memory for efa was turned off when libfabric loaded', {
       hint: `Set ${variable}=1 before the program starts.`,
     });
   }

@@ -184,10 +184,11 @@ function noProvider(provider: string, nic?: string, known: string[] = []): WeftE
 function allHidden(provider: string): WeftError | undefined {
   const devices = listNics().flatMap(({ name, kind }) => (kind === 'rdma' ? [name] : []));
   if (devices.length === 0) return undefined;
-  const text = `libfabric offers none of the RDMA devices of this host for ${provider}: ${devices.join(', ')}`;
-  return new WeftError('NO_PROVIDER', text, {
-    hint: 'One device that does not open hides all others. Find it with FI_LOG_LEVEL=warn fi_info, or in dmesg.',
-  });
+  const text = `libfabric offers no RDMA device of this host for ${provider}; the host has ${devices.join(', ')}`;
+  const hint = /^efa/.test(provider)
+    ? 'If one EFA device fails to open, libfabric shows none. Find it with FI_LOG_LEVEL=warn fi_info -p efa, or in dmesg.'
+    : 'Run FI_LOG_LEVEL=warn fi_info to see why, or look in dmesg.';
+  return new WeftError('NO_PROVIDER', text, { hint });
 }
 
 function noEfaDirect(): WeftError {

@@ -13,7 +13,7 @@ interface Line {
 
 const heads = [
   ...['Rows', 'Host', 'NIC', 'Sent', 'Planned', 'Received', 'Planned', 'RDMA writes', 'Planned'],
-  ...['Sent again', 'Dropped'],
+  ...['Retransmitted', 'Dropped'],
 ];
 const words = 3;
 

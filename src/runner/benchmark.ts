@@ -177,6 +177,7 @@ export const everyoneSpeaks = (benchmark: Benchmark): boolean =>
 const forFabric = [
   'provider',
   'nics',
+  'localShm',
   'channels',
   'lineRateGbps',
   'chunkBytes',

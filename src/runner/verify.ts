@@ -8,7 +8,7 @@ export interface Checked {
   readonly bytes: number;
   readonly wrong: number;
   readonly first?: WrongByte;
-  /** Bytes that were not there when the count of arrivals said so, though they came later. */
+  /** Bytes that were not there when the count of arrivals said so, though they arrived later. */
   readonly late?: { readonly bytes: number; readonly first: WrongByte };
 }
 
@@ -132,7 +132,7 @@ export function describeWrong({ bytes, wrong, first, late }: Checked): string {
   if (!first && late) {
     return (
       `an immediate overtook its data: on rank ${late.first.rank}, ${late.bytes} bytes from rank ` +
-      `${late.first.peer} were missing when all their arrivals were counted (byte ${late.first.offset} was ` +
+      `${late.first.peer} were missing when all arrivals had been counted (byte ${late.first.offset} was ` +
       `${hex(late.first.found)} instead of ${hex(late.first.expected)}); they came later`
     );
   }

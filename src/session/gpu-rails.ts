@@ -1,3 +1,4 @@
+import { plural } from '../measure/units.js';
 import { type Skipped, usableNics } from '../topology/nearest.js';
 import { type Machine, type PlaceHere, placeHere } from '../world/launch/machine.js';
 import type { NicChoice } from './nics.js';
@@ -7,6 +8,8 @@ import type { UnusedNic } from './unused-nic.js';
 export interface GpuRailReport {
   /** By PCI address: the k-th is rail k. Empty without a GPU, or without a NIC that can be used. */
   readonly nics: readonly string[];
+  /** All NICs of its host that can be used, for where NICs are not chosen by GPU. */
+  readonly all: readonly string[];
   /** NICs of its host that cannot be used, and why. */
   readonly skipped: readonly Skipped[];
 }
@@ -16,33 +19,43 @@ export function reportGpuRails(
   { localRank, ...options }: PlaceHere & { readonly localRank: number },
 ): GpuRailReport {
   const place = placeHere(machine, options)?.[localRank];
-  if (place === undefined) return { nics: [], skipped: [] };
-  return { nics: place.nics, skipped: usableNics(machine.topology, options.offered).skipped };
+  const { skipped } = usableNics(machine.topology, options.offered);
+  const left = new Set(skipped.map(({ name }) => name));
+  const all = (options.offered ?? []).filter((name) => !left.has(name));
+  return { nics: place?.nics ?? [], all, skipped };
 }
 
-/** All ranks use as many NICs as the rank with fewest has. When that has none, NICs are not chosen by GPU. */
+/**
+ * All ranks use as many NICs as the rank with fewest has: those near their GPUs, or where some rank has none of these,
+ * all that their hosts can use.
+ */
 export function agreeOnGpuRails(
   reports: readonly GpuRailReport[],
   { rank, hosts }: { readonly rank: number; readonly hosts: readonly string[] },
 ): NicChoice {
-  const counts = reports.map(({ nics }) => nics.length);
+  const without = reports.findIndex(({ nics }) => nics.length === 0);
+  const byGpu = without < 0;
+  const lists = reports.map(({ nics, all }) => (byGpu ? nics : all));
+  const counts = lists.map((list) => list.length);
   const fewest = Math.min(...counts);
   const poorest = counts.indexOf(fewest);
-  const who = `rank ${poorest} on ${hosts[poorest]}`;
-  if (fewest === 0) {
-    const none = counts.every((count) => count === 0);
-    return { unused: [], ...(!none && { nicsNotByGpu: `${who} has no NIC near its GPU` }) };
-  }
-  const few = `${who} has only ${fewest} ${fewest === 1 ? 'NIC' : 'NICs'} near its GPU`;
+  const few =
+    `rank ${poorest} on ${hosts[poorest]} has only ${plural(fewest, 'NIC')}` +
+    (byGpu ? ' near its GPU' : '');
   const peer = hosts[poorest]!;
-  const unused = reports.flatMap(({ nics, skipped }, one): UnusedNic[] => {
+  const unused = reports.flatMap(({ skipped }, one): UnusedNic[] => {
     const host = hosts[one]!;
+    const extra = fewest === 0 ? [] : lists[one]!.slice(fewest);
     return [
       ...skipped.map(({ name, reason, text }) => ({ nic: name, host, reason, text })),
-      ...nics
-        .slice(fewest)
-        .map((nic) => ({ nic, host, reason: 'fewer-elsewhere', text: few, peer }) as const),
+      ...extra.map((nic) => ({ nic, host, reason: 'fewer-elsewhere', text: few, peer }) as const),
     ];
   });
-  return { nics: reports[rank]!.nics.slice(0, fewest), unused };
+  const noGpu = reports.every(({ nics }) => nics.length === 0);
+  const notByGpu = `rank ${without} on ${hosts[without]} has no NIC near its GPU`;
+  return {
+    ...(fewest > 0 && { nics: lists[rank]!.slice(0, fewest) }),
+    unused,
+    ...(!byGpu && !noGpu && { nicsNotByGpu: notByGpu }),
+  };
 }

@@ -58,9 +58,7 @@ async function nicsNearGpus(
     offered,
   });
   const everyones = await world.allgather<GpuRailReport>('NICs near GPUs', mine);
-  const choice = agreeOnGpuRails(everyones, world);
-  // All of them, by name: one that does not open can then be left out.
-  return offered.length === 0 ? choice : { nics: offered, ...choice };
+  return agreeOnGpuRails(everyones, world);
 }
 
 async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {

@@ -27,7 +27,7 @@ export const fabricOptions = {
     help: 'interfaces or RDMA devices, one channel each',
     kind: names,
   }),
-  localShm: onOff('--local-shm', 'let efa use shared memory between ranks of a host'),
+  localShm: onOff('--local-shm', 'allow efa to use shared memory within a host'),
   channels: option({
     flags: '--channels <count>',
     help: 'endpoints per rank',

@@ -10,7 +10,8 @@ const faulty = (desk: Desk, faults: string, line: string) =>
   desk.weft(`emulate efa --nics 2 --fault ${faults} -- weft ${line} --provider ${provider}`);
 
 // Before 1.18 the provider makes sends of writes: their immediates cannot come before the data.
-if (loadLibrary().major >= 2) {
+const { major, minor } = loadLibrary();
+if (major >= 2 || minor >= 18) {
   test('an immediate that overtakes its data is found', { timeout }, async () => {
     using desk = new Desk();
     const line = 'write --ranks 2 -b 1M -e 1M -n 5 --columns SinglePin';
@@ -68,5 +69,5 @@ test('a device that libfabric cannot open hides the others, which Weft says', {
   using desk = new Desk();
   const { exitCode, stderr } = await faulty(desk, '1:open=1', 'write --ranks 2');
   expect(exitCode).toBe(3);
-  expect(stderr).toContain('none of the RDMA devices of this host');
+  expect(stderr).toContain('no RDMA device of this host');
 });

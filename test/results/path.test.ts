@@ -83,6 +83,6 @@ describe('a path that is not as planned', () => {
 test('what NICs sent again or dropped is a note', () => {
   const once = runOf([row('SinglePin', M, { ...healthy, tcpRetransmits: 3 })]);
   expect(formatTable(once, { width: 200, verbose: true })).toContain(
-    'during the timed loops: 3 TCP segments sent again, 7 packets sent again by RDMA devices, 2 packets dropped by NICs',
+    'during the timed loops: 3 TCP segments retransmitted, 7 packets retransmitted by RDMA devices, 2 packets dropped by NICs',
   );
 });

@@ -19,7 +19,10 @@ describe('rails near GPUs', () => {
     reportGpuRails(machine, { localRank, localRanks: 8, offered: offeredOf(machine), ...more });
 
   test('a rank tells the NICs of its GPU', () => {
-    expect(report(3)).toEqual({ nics: ['rdmap12', 'rdmap13', 'rdmap14', 'rdmap15'], skipped: [] });
+    expect(report(3)).toMatchObject({
+      nics: ['rdmap12', 'rdmap13', 'rdmap14', 'rdmap15'],
+      skipped: [],
+    });
   });
 
   test('`gpus` chooses by CUDA’s number', () => {
@@ -34,16 +37,16 @@ describe('rails near GPUs', () => {
 
   test('what libfabric does not offer is left out and told', () => {
     const offered = offeredOf(machine).filter((name) => name !== 'rdmap13');
-    expect(report(3, { offered })).toEqual({
+    expect(report(3, { offered })).toMatchObject({
       nics: ['rdmap12', 'rdmap14', 'rdmap15'],
       skipped: [{ name: 'rdmap13', reason: 'not-offered', text: 'libfabric does not offer it' }],
     });
   });
 
   test('a machine without GPUs tells none', () => {
-    expect(reportGpuRails(machineOf(laptop), { localRank: 0, localRanks: 1 })).toEqual({
+    expect(reportGpuRails(machineOf(laptop), { localRank: 0, localRanks: 1 })).toMatchObject({
       nics: [],
-      skipped: [],
+      all: [],
     });
   });
 
@@ -81,12 +84,23 @@ describe('rails near GPUs', () => {
   });
 
   test('where a rank has no GPU, NICs are not chosen by GPU', () => {
-    const none = { nics: [], skipped: [] };
+    const none = { nics: [], all: [], skipped: [] };
     const hosts = ['a', 'b'];
     expect(agreeOnGpuRails([none, none], { rank: 0, hosts })).toEqual({ unused: [] });
     expect(agreeOnGpuRails([report(0), none], { rank: 0, hosts })).toEqual({
       unused: [],
       nicsNotByGpu: 'rank 1 on b has no NIC near its GPU',
+    });
+  });
+
+  test('without GPUs all use as many as the host with fewest, and say so', () => {
+    const two = { nics: [], all: ['mlx5_0', 'mlx5_1'], skipped: [] };
+    const one = { ...two, all: ['mlx5_0'] };
+    const hosts = ['a', 'b'];
+    const text = 'rank 1 on b has only 1 NIC';
+    expect(agreeOnGpuRails([two, one], { rank: 0, hosts })).toEqual({
+      nics: ['mlx5_0'],
+      unused: [{ nic: 'mlx5_1', host: 'a', reason: 'fewer-elsewhere', text, peer: 'b' }],
     });
   });
 });

@@ -44,6 +44,6 @@ export function describeSends(sent: readonly NicObservation[]): string {
   const [first] = sent;
   const { nic, host, carried, planned } = first!;
   const amounts = `${formatDecimalBytes(carried!.rdmaWriteBytes!)} of ${formatDecimalBytes(planned!.writeBytes)}`;
-  const more = sent.length === 1 ? '' : ` (${plural(sent.length - 1, 'other NIC')} likewise)`;
+  const more = sent.length === 1 ? '' : ` (${plural(sent.length - 1, 'other NIC')} did the same)`;
   return `${notAsPlanned}: ${nic} on ${host} carried ${amounts} as RDMA writes and the rest as sends${more}`;
 }

@@ -1,3 +1,4 @@
+import { plural } from '../../measure/units.js';
 import { nameOfRow } from '../../results/row-name.js';
 import type { Run } from '../../results/schema.js';
 import type { ComparedRow, Comparison } from '../compare/compare.js';
@@ -42,10 +43,10 @@ function pathsTaken({ benchmark, rows }: Run): Item[] {
   const name = `${benchmark} path`;
   const [first] = astray;
   if (first === undefined) {
-    const reason = `The planned NICs carried the bytes of all ${judged.length} judged rows.`;
+    const reason = `The planned NICs carried the bytes (${plural(judged.length, 'row')} checked).`;
     return [{ name, grade: 'pass', reason, ...figures }];
   }
-  const reason = `${astray.length} of ${judged.length} rows: ${nameOfRow(first)}: ${first.path!.text}.`;
+  const reason = `${astray.length} of ${plural(judged.length, 'row')} affected, e.g. ${nameOfRow(first)}: ${first.path!.text}.`;
   const next =
     'Check the routes, the addresses of the NICs and the provider’s settings on that host.';
   return [{ name, grade: 'fail', reason, next, ...figures }];

@@ -49,7 +49,7 @@ export class FabricBackend implements Backend {
   ): Promise<FabricBackend> {
     await together(world, 'fabric open', () =>
       orUnavailable(undefined, () => {
-        loadLibrary();
+        loadLibrary(settings);
       }),
     );
     const agreed = await requireFabric(world, settings, interfaces);

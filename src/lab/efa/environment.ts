@@ -13,7 +13,7 @@ export function efaLibraries(): string {
     .find((folder) => existsSync(join(folder, 'libibverbs.so.1')));
   if (found !== undefined) return found;
   throw new WeftError('UNSUPPORTED', 'the libraries of the emulated EFA device are not built', {
-    hint: `Run \`npm run build\` in ${root}. They exist for linux-x64 only.`,
+    hint: `Install libibverbs-dev and run \`npm run build\` in ${root}. The package has them for x86-64 only.`,
   });
 }
 

@@ -46,7 +46,7 @@ export function parseFaults(text: string): Faults {
         throw bad(`"${key}" is not a fault`, `Use ${known.map(([name]) => name).join(', ')}.`);
       }
       if (!fits.test(value))
-        throw bad(`"${part}" is not a fault`, `${key} needs a value: ${meaning(key)}.`);
+        throw bad(`"${part}" is not a valid fault`, `Write ${key}=${meaning(key)}.`);
       return [key, value];
     }),
   );
@@ -66,8 +66,8 @@ export const parseNicFaults = (text: string): NicFaults[] =>
   });
 
 function meaning(key: string): string {
-  if (key === 'rnr' || key === 'drop') return 'percent, 0 to 100';
-  if (key === 'error') return 'a status of EFA, such as 9';
-  if (key === 'delay_us') return 'microseconds';
-  return key === 'corrupt' ? 'every so many segments' : '1';
+  if (key === 'rnr' || key === 'drop') return 'PERCENT, 0 to 100';
+  if (key === 'error') return 'STATUS, an EFA status such as 9';
+  if (key === 'delay_us') return 'MICROSECONDS';
+  return key === 'corrupt' ? 'N, to corrupt every Nth segment' : '1';
 }

@@ -104,8 +104,8 @@ function repeatedPackets({ rows }: Run): Note[] {
   const perNic = (key: 'retransmits' | 'drops') =>
     sum(({ nics }) => nics.reduce((total, nic) => total + (nic[key] ?? 0), 0));
   const parts = [
-    ['TCP segments sent again', sum(({ tcpRetransmits = 0 }) => tcpRetransmits)],
-    ['packets sent again by RDMA devices', perNic('retransmits')],
+    ['TCP segments retransmitted', sum(({ tcpRetransmits = 0 }) => tcpRetransmits)],
+    ['packets retransmitted by RDMA devices', perNic('retransmits')],
     ['packets dropped by NICs', perNic('drops')],
   ] as const;
   const seen = parts.filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`);

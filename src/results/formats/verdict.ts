@@ -51,7 +51,7 @@ export function formatMetrics(verdict: Verdict, at: Date): string {
     `weft_check_grade ${levels[verdict.grade]}`,
     ...(verdict.emulated
       ? [
-          '# HELP weft_check_emulated Emulated devices were measured, not hardware.',
+          '# HELP weft_check_emulated 1 if any measured device was emulated; absent otherwise.',
           '# TYPE weft_check_emulated gauge',
           'weft_check_emulated 1',
         ]

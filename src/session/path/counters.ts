@@ -41,19 +41,24 @@ export class HostCounters {
   constructor(sysfs = sysfsRoot()) {
     this.#sysfs = sysfs;
     const names = list(`${sysfs}/class/infiniband`);
-    const port = (name: string) => `${sysfs}/class/infiniband/${name}/ports/1`;
+    const portsOf = (name: string) => {
+      const folder = `${sysfs}/class/infiniband/${name}/ports`;
+      return list(folder).map((port) => `${folder}/${port}`);
+    };
     const files = (folder: string, known: readonly string[]) =>
       known
         .map((name) => [`${folder}/${name}`, name] as const)
         .filter(([path]) => existsSync(path));
     this.#devices = names.map((name) => ({
       name,
-      files: [
-        ...files(`${port(name)}/hw_counters`, hardwareNames),
-        ...files(`${port(name)}/counters`, portNames),
-      ],
+      files: portsOf(name).flatMap((port) => [
+        ...files(`${port}/hw_counters`, hardwareNames),
+        ...files(`${port}/counters`, portNames),
+      ]),
     }));
-    const lifespans = names.map((name) => Number(read(`${port(name)}/hw_counters/lifespan`) ?? 0));
+    const lifespans = names
+      .flatMap(portsOf)
+      .map((port) => Number(read(`${port}/hw_counters/lifespan`) ?? 0));
     this.#lifespanMs = Math.max(0, ...lifespans.filter((ms) => Number.isFinite(ms)));
     this.carriers = new Set(
       names.flatMap((name) => list(`${sysfs}/class/infiniband/${name}/device/net`)),
@@ -62,11 +67,12 @@ export class HostCounters {
 
   read(): Reading {
     const rdma = this.#devices.map(({ name, files }) => {
-      const found = files.flatMap(([path, counter]) => {
+      const sums: Record<string, number> = {};
+      for (const [path, counter] of files) {
         const value = Number.parseInt(read(path) ?? '', 10);
-        return Number.isFinite(value) ? [[counter, value] as const] : [];
-      });
-      return [name, Object.fromEntries(found)] as const;
+        if (Number.isFinite(value)) sums[counter] = (sums[counter] ?? 0) + value;
+      }
+      return [name, sums] as const;
     });
     return new Map([...parseInterfaces(readFileSync('/proc/net/dev', 'utf8')), ...rdma]);
   }

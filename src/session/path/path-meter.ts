@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { judgePath } from '../../analysis/path/judge-path.js';
-import type { Carried, NicObservation } from '../../analysis/path/observation.js';
+import {
+  backgroundBytes,
+  bytesOf,
+  type Carried,
+  directions,
+  type NicObservation,
+  none,
+} from '../../analysis/path/observation.js';
 import type { Fabric } from '../../fabric/fabric.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
 import type { Path } from '../../results/path.js';
@@ -48,7 +55,7 @@ export class PathMeter {
     this.counters = first && routes.provider !== 'shm' ? new HostCounters() : undefined;
   }
 
-  /** `localShm`: the user lets the ranks of a host use shared memory. */
+  /** `localShm`: the user lets the ranks of a host use shared memory, where the provider can. */
   static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
     const mine = {
       nics: fabric.channels.map(({ nic }) => nic),
@@ -60,7 +67,7 @@ export class PathMeter {
       nics: all.map(({ nics }) => nics),
       provider: fabric.provider,
       emulatedWrites: all.some((one) => one.emulatedWrites),
-      localShm,
+      localShm: localShm && fabric.localShm?.allowed === true,
     });
   }
 
@@ -90,6 +97,27 @@ export class PathProof {
     this.path = { ...judgePath(observed), ...(resent > 0 && { tcpRetransmits: resent }) };
     this.#observed = observed;
     this.#hosts = hosts;
+  }
+
+  /** What all NICs that plans use counted, both ways. */
+  get carriedBytes(): number {
+    return this.#sum(({ carried }) => (carried ? carried.txBytes + carried.rxBytes : 0));
+  }
+
+  /** What they should have counted and did not. */
+  get missingBytes(): number {
+    return this.#sum(({ planned, carried }) =>
+      directions.reduce(
+        (sum, way) => sum + Math.max(0, bytesOf(planned!, way) - bytesOf(carried ?? none, way)),
+        0,
+      ),
+    );
+  }
+
+  #sum(bytes: (one: NicObservation) => number): number {
+    return this.#observed
+      .filter(({ planned }) => planned !== undefined)
+      .reduce((sum, one) => sum + bytes(one), 0);
   }
 
   /** Of the hosts of two ranks, where pairs share a loop. Pairs are many: bytes are kept where they went elsewhere. */
@@ -129,7 +157,10 @@ export class PathTally {
     return result;
   }
 
-  /** Every rank calls it; the answer is rank 0's. What looks short is looked at again when drivers have caught up. */
+  /**
+   * Every rank calls it; the answer is rank 0's. What looks short is looked at again when drivers have caught up. While
+   * one waits, others may use the NIC: more than was missing proves nothing, and the first answer stands.
+   */
   async settle(): Promise<PathProof | undefined> {
     const { world } = this.#meter;
     const first = await this.#judge();
@@ -138,8 +169,9 @@ export class PathTally {
     if (this.#last) await sleep(lateMs);
     await this.#look();
     const second = await this.#judge();
-    this.#meter.isFresh = second?.path.asPlanned === false;
-    return second;
+    if (!first || !second) return undefined;
+    this.#meter.isFresh = second.carriedBytes - first.carriedBytes < backgroundBytes;
+    return second.carriedBytes - first.carriedBytes > 2 * first.missingBytes ? first : second;
   }
 
   /** Adds what the counters gained since they were last read. */

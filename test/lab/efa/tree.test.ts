@@ -140,8 +140,8 @@ describe('what is asked for', () => {
   test('unknown faults, and values that make no sense, are refused', () => {
     expect(parseFaults('rnr=100,open=1')).toEqual({ rnr: '100', open: '1' });
     expect(() => parseFaults('opened=1')).toThrow('"opened" is not a fault');
-    expect(() => parseFaults('rnr=101')).toThrow('"rnr=101" is not a fault');
-    expect(() => parseFaults('silent')).toThrow('"silent" is not a fault');
+    expect(() => parseFaults('rnr=101')).toThrow('"rnr=101" is not a valid fault');
+    expect(() => parseFaults('silent')).toThrow('"silent" is not a valid fault');
     expect(() => parseCapabilities('read,wirte')).toThrow('"wirte" is not a capability');
   });
 });
