@@ -86,9 +86,9 @@ describe('EFA', () => {
     put({ 'module/efa/version': '2.17.2g', params: 'PeerMappingOverride=0' });
     expect(facts().installer).toBeUndefined();
     expect(gpuPostingLines(facts())).toEqual([
-      'needs efa.ko 3.3 (2.17.2g)',
+      'needs efa.ko 3.3 (found 2.17.2g)',
       'needs GDRCopy 2.5 (not found)',
-      'needs PeerMappingOverride 1 (0)',
+      'needs PeerMappingOverride 1 (found 0)',
     ]);
   });
 
@@ -102,10 +102,10 @@ describe('EFA', () => {
     const nics = [nic('a', can), nic('b', can), { ...nic('c', {}), emulated: true }];
     const lines = efaLines({ nics, efa: facts() });
     expect(lines).toEqual([
-      '2 × 0xefa2, messages up to 8.7K',
+      '2 × device 0xefa2, messages up to 8.7K',
       'RDMA read and write, no unsolicited writes',
-      '1 × emulated 0xefa2, messages up to 8.7K',
-      'RDMA read and write: only libfabric 2.1 or newer tells',
+      '1 × emulated device 0xefa2, messages up to 8.7K',
+      'RDMA read and write: unknown (libfabric 2.1 or newer reports it)',
       'installer not found, driver not loaded',
     ]);
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(65);

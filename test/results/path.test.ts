@@ -55,7 +55,7 @@ describe('a path that is not as planned', () => {
   test('fails a check, whatever the rates are', () => {
     const items = (of: Run) => judgeSoundness([of]).filter(({ name }) => name === 'write path');
     expect(items(run)).toMatchObject([{ grade: 'fail', metric: 'rowsOffPath', value: 2 }]);
-    expect(items(run)[0]!.reason).toBe(`2 of 3 rows: SinglePin 4M: ${text}.`);
+    expect(items(run)[0]!.reason).toBe(`2 of 3 rows affected, e.g. SinglePin 4M: ${text}.`);
     expect(items(runOf(rows.slice(0, 1)))).toMatchObject([{ grade: 'pass', value: 0 }]);
     const untold: Path = { nics: [], asPlanned: null, reason: 'no-counters' };
     expect(items(runOf([row('SinglePin', M, untold), row('SinglePin', 2 * M)]))).toEqual([]);
