@@ -194,12 +194,13 @@ function allHidden(provider: string): WeftError | undefined {
 function noEfaDirect(): WeftError {
   const { major, minor, version } = loadLibrary();
   const old = major < 2 || (major === 2 && minor < 1);
-  const there = !old && addon().getInfo({ provider: 'efa', fabric: efaDirect, anything: true });
+  const query = { provider: 'efa', fabric: efaDirect, anything: true };
+  if (!old && addon().getInfo(query).length === 0) {
+    return allHidden(efaDirect) ?? noProvider(efaDirect);
+  }
   const message = old
     ? `libfabric ${version} has no efa-direct`
-    : there && there.length > 0
-      ? 'the EFA devices of this host cannot write to remote memory, which efa-direct needs'
-      : 'libfabric has no usable provider efa-direct';
+    : 'the EFA devices of this host cannot write to remote memory, which efa-direct needs';
   const hint = old ? 'Install libfabric 2.1 or newer, or use efa.' : 'Use efa.';
   return new WeftError('NO_PROVIDER', message, { hint });
 }

@@ -79,7 +79,7 @@ export interface RunOptions {
 /** Launcher variables of the machine the tests run on must not leak into what they start. */
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(
-    ([name]) => !/^(WEFT|SLURM|OMPI|PMI|RANK$|WORLD_SIZE$)/.test(name),
+    ([name]) => !/^(WEFT_(?!LIBFABRIC)|SLURM|OMPI|PMI|RANK$|WORLD_SIZE$)/.test(name),
   ),
 );
 
