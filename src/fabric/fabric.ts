@@ -40,7 +40,7 @@ export interface FabricChannelInfo {
   readonly directedReceives: boolean;
   /** Targets acknowledge writes, because the provider does not say when they are delivered. */
   readonly acknowledgedWrites: boolean;
-  /** Whether the provider makes writes of sends; undefined where it does not say. */
+  /** Whether the provider makes sends of writes; undefined where it does not say. */
   readonly emulatedWrites: boolean | undefined;
   readonly autoProgress: boolean;
   readonly emulated: boolean;

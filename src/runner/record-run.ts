@@ -176,9 +176,11 @@ const taken = (benchmark: Benchmark, settings: Settings) =>
 const noFabric = { library: null, version: null, provider: null, channels: [] };
 
 /** What a run file says of the fabric. */
-function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHeader['fabric'] {
+function fabricOf(
+  session: Pick<Session, 'fabric' | 'links' | 'path'> | undefined,
+): RunHeader['fabric'] {
   if (!session) return noFabric;
-  const { fabric, links } = session;
+  const { fabric, links, path } = session;
   return {
     library: fabric.library.path,
     version: fabric.library.version,
@@ -189,7 +191,7 @@ function fabricOf(session: Pick<Session, 'fabric' | 'links'> | undefined): RunHe
     })),
     ...(fabric.localShm && { localShm: fabric.localShm }),
     ...(fabric.channels.some(({ emulated }) => emulated) && { emulated: true }),
-    ...(fabric.channels.some(({ emulatedWrites }) => emulatedWrites) && { emulatedWrites: true }),
+    ...(path.routes.emulatedWrites && { emulatedWrites: true }),
   };
 }
 

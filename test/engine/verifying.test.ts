@@ -32,29 +32,19 @@ async function seenBy(job: RanksInProcess, wrong: object): Promise<Mismatch> {
   return (ended[1] as unknown as { early: Mismatch }).early;
 }
 
-test.each(['shm', 'tcp'])(
-  'on %s bytes are there when their arrivals are counted',
-  async (provider) => {
-    await using job = await RanksInProcess.open({
-      ranks: 2,
-      provider,
-      channels: 1,
-      bytes: 2 * bytes,
-    });
-    await job.fill(traffic, seed);
-    expect(await seenBy(job, {})).toMatchObject({ wrong: 0 });
-  },
-);
+const open = async (provider: string) => {
+  const job = await RanksInProcess.open({ ranks: 2, provider, channels: 1, bytes: 2 * bytes });
+  await job.fill(traffic, seed);
+  return job;
+};
+
+test.each(['shm', 'tcp'])('on %s counted bytes are there', async (provider) => {
+  await using job = await open(provider);
+  expect(await seenBy(job, {})).toMatchObject({ wrong: 0 });
+});
 
 test('immediates without their data are found as soon as they are counted', async () => {
-  const provider = 'shm';
-  await using job = await RanksInProcess.open({
-    ranks: 2,
-    provider,
-    channels: 1,
-    bytes: 2 * bytes,
-  });
-  await job.fill(traffic, seed);
+  await using job = await open('shm');
   const { wrong } = await seenBy(job, { sabotage: { kind: 'drop', offset: 0 } });
   expect(wrong).toBeGreaterThan(bytes / 2);
 });

@@ -1,29 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { listNics, parseRdmaRate } from '../../src/fabric/nics.js';
+import { fakeSysfs } from '../topology/fake-sysfs.js';
 
-let sysfs: string;
-
-beforeEach(() => {
-  sysfs = mkdtempSync(join(tmpdir(), 'weft-sysfs-'));
-});
-afterEach(() => rmSync(sysfs, { recursive: true }));
-
-function put(files: Record<string, string>): void {
-  for (const [path, content] of Object.entries(files)) {
-    const file = join(sysfs, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${content}\n`);
-  }
-}
+const fake = fakeSysfs();
+const { put } = fake;
 
 /** A device on the PCIe bus, and the class entry that points to it. */
 function plug(entry: string, pci: string, numaNode: number): void {
   put({ [`devices/pci0000:00/${pci}/numa_node`]: `${numaNode}` });
-  mkdirSync(join(sysfs, entry), { recursive: true });
-  symlinkSync(join(sysfs, 'devices/pci0000:00', pci), join(sysfs, entry, 'device'));
+  mkdirSync(join(fake.root, entry), { recursive: true });
+  symlinkSync(join(fake.root, 'devices/pci0000:00', pci), join(fake.root, entry, 'device'));
 }
 
 describe('NICs', () => {
@@ -33,7 +21,7 @@ describe('NICs', () => {
       'class/infiniband/rdmap79s0/ports/1/state': '4: ACTIVE',
     });
     plug('class/infiniband/rdmap79s0', '0000:4f:00.0', 1);
-    expect(listNics(sysfs)).toEqual([
+    expect(listNics(fake.root)).toEqual([
       {
         name: 'rdmap79s0',
         kind: 'rdma',
@@ -49,7 +37,11 @@ describe('NICs', () => {
 
   test('an RDMA device whose port is down is down', () => {
     put({ 'class/infiniband/mlx5_0/ports/1/state': '1: DOWN' });
-    expect(listNics(sysfs)[0]).toMatchObject({ up: false, rateGbps: undefined, pci: undefined });
+    expect(listNics(fake.root)[0]).toMatchObject({
+      up: false,
+      rateGbps: undefined,
+      pci: undefined,
+    });
   });
 
   test('an Ethernet interface has its speed', () => {
@@ -59,7 +51,7 @@ describe('NICs', () => {
       'class/net/ens5/operstate': 'up',
     });
     plug('class/net/ens5', '0000:00:05.0', -1);
-    expect(listNics(sysfs)[0]).toMatchObject({
+    expect(listNics(fake.root)[0]).toMatchObject({
       kind: 'ethernet',
       up: true,
       rateGbps: 25,
@@ -72,7 +64,7 @@ describe('NICs', () => {
   test('a virtual interface that tells -1, or nothing, has no rate', () => {
     put({ 'class/net/veth0/speed': '-1', 'class/net/veth0/operstate': 'up' });
     put({ 'class/net/veth1/operstate': 'down' });
-    expect(listNics(sysfs).map(({ name, rateGbps, up }) => ({ name, rateGbps, up }))).toEqual([
+    expect(listNics(fake.root).map(({ name, rateGbps, up }) => ({ name, rateGbps, up }))).toEqual([
       { name: 'veth0', rateGbps: undefined, up: true },
       { name: 'veth1', rateGbps: undefined, up: false },
     ]);
@@ -80,7 +72,7 @@ describe('NICs', () => {
 
   test('loopback is known by its type', () => {
     put({ 'class/net/lo/type': '772', 'class/net/lo/operstate': 'unknown' });
-    expect(listNics(sysfs)[0]).toMatchObject({ loopback: true });
+    expect(listNics(fake.root)[0]).toMatchObject({ loopback: true });
   });
 
   test('RDMA devices come first, each kind by name', () => {
@@ -88,11 +80,16 @@ describe('NICs', () => {
     for (const name of ['rdmap2', 'rdmap1']) {
       put({ [`class/infiniband/${name}/ports/1/rate`]: '200 Gb/sec (4X HDR)' });
     }
-    expect(listNics(sysfs).map(({ name }) => name)).toEqual(['rdmap1', 'rdmap2', 'eth0', 'eth1']);
+    expect(listNics(fake.root).map(({ name }) => name)).toEqual([
+      'rdmap1',
+      'rdmap2',
+      'eth0',
+      'eth1',
+    ]);
   });
 
-  test('a machine without sysfs has none', () => {
-    expect(listNics(join(sysfs, 'none'))).toEqual([]);
+  test('a machine without fake.root has none', () => {
+    expect(listNics(join(fake.root, 'none'))).toEqual([]);
   });
 
   test('this machine has a loopback with an address', () => {

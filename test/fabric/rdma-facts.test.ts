@@ -1,25 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { efaLines, gpuPostingLines, portWords } from '../../src/cli/info-rdma.js';
 import { listNics } from '../../src/fabric/nics.js';
 import { efaFacts, type RdmaFacts, rdmaFacts } from '../../src/fabric/rdma-facts.js';
+import { fakeSysfs } from '../topology/fake-sysfs.js';
 
-let sysfs: string;
-
-beforeEach(() => {
-  sysfs = mkdtempSync(join(tmpdir(), 'weft-facts-'));
-});
-afterEach(() => rmSync(sysfs, { recursive: true }));
-
-function put(files: Record<string, string>): void {
-  for (const [path, content] of Object.entries(files)) {
-    const file = join(sysfs, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${content}\n`);
-  }
-}
+const fake = fakeSysfs();
+const { put } = fake;
 
 const nothing = { anyhow: [], unsolicited: [] };
 const device = 'class/infiniband/mlx5_0';
@@ -38,7 +26,7 @@ describe('a RoCE device', () => {
   });
 
   test('has GIDs by index and type; those that are not set are left out', () => {
-    expect(rdmaFacts('mlx5_0', nothing, sysfs)).toMatchObject({
+    expect(rdmaFacts('mlx5_0', nothing, fake.root)).toMatchObject({
       portState: '2: INIT',
       linkLayer: 'Ethernet',
       gids: [
@@ -49,27 +37,27 @@ describe('a RoCE device', () => {
   });
 
   test('its line says which GID is RoCE v2, and why the port is down', () => {
-    const [nic] = listNics(sysfs);
-    const facts = rdmaFacts('mlx5_0', nothing, sysfs);
+    const [nic] = listNics(fake.root);
+    const facts = rdmaFacts('mlx5_0', nothing, fake.root);
     expect(portWords({ ...nic!, device: facts })).toEqual(['port 2: INIT', 'GID 3 RoCE v2']);
   });
 
   test('has rate and burst of the interface below it, where a shaper made them', () => {
-    const pci = join(sysfs, 'devices/pci0000:00/0000:01:00.0');
+    const pci = join(fake.root, 'devices/pci0000:00/0000:01:00.0');
     mkdirSync(join(pci, 'net/nic0'), { recursive: true });
-    symlinkSync(pci, join(sysfs, device, 'device'));
+    symlinkSync(pci, join(fake.root, device, 'device'));
     put({
       [`${device}/ports/1/rate`]: '100 Gb/sec (4X EDR)',
       'class/net/nic0/ifalias': 'weft:rate=250000000,burst=20048',
     });
-    expect(listNics(sysfs)[0]).toMatchObject({ rateGbps: 0.25, burstBytes: 20_048 });
+    expect(listNics(fake.root)[0]).toMatchObject({ rateGbps: 0.25, burstBytes: 20_048 });
   });
 });
 
 describe('EFA', () => {
-  const installer = () => join(sysfs, 'installed');
-  const nvidia = () => join(sysfs, 'params');
-  const facts = () => efaFacts({ installer: installer(), nvidia: nvidia() }, sysfs);
+  const installer = () => join(fake.root, 'installed');
+  const nvidia = () => join(fake.root, 'params');
+  const facts = () => efaFacts({ installer: installer(), nvidia: nvidia() }, fake.root);
 
   test('GPUs can post where driver, GDRCopy and the override are new enough', () => {
     put({

@@ -77,3 +77,9 @@ describe('a run on emulated devices', () => {
     expect(fabricName({ ...emulated.fabric, provider: 'efa-direct' })).toBe('emulated EFA-direct');
   });
 });
+
+test('sends in place of RDMA writes are named', () => {
+  const run: Run = { ...efa, fabric: { ...efa.fabric, emulatedWrites: true } };
+  expect(formatRun(run, 'table')).toContain('emulated writes: the provider sends messages');
+  expect(formatRun(efa, 'table')).not.toContain('emulated writes');
+});

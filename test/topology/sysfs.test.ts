@@ -1,26 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listNics } from '../../src/fabric/nics.js';
 import { slowestLinkGbps } from '../../src/gpu/ipc.js';
 import { assignNics } from '../../src/topology/nearest.js';
 import { readSysfs } from '../../src/topology/sysfs.js';
+import { fakeSysfs } from './fake-sysfs.js';
 
-let sysfs: string;
-
-beforeEach(() => {
-  sysfs = mkdtempSync(join(tmpdir(), 'weft-sysfs-'));
-});
-afterEach(() => rmSync(sysfs, { recursive: true }));
-
-function put(files: Record<string, string>): void {
-  for (const [path, content] of Object.entries(files)) {
-    const file = join(sysfs, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${content}\n`);
-  }
-}
+const fake = fakeSysfs();
+const { put } = fake;
 
 interface Plugged {
   readonly type: string;
@@ -39,19 +27,19 @@ function plug(path: string, { type, node = -1, files = {} }: Plugged): string {
     ...files,
   };
   for (const [name, text] of Object.entries(all)) put({ [`devices/${path}/${name}`]: text });
-  const entry = join(sysfs, 'bus/pci/devices', basename(path));
+  const entry = join(fake.root, 'bus/pci/devices', basename(path));
   mkdirSync(dirname(entry), { recursive: true });
-  symlinkSync(join(sysfs, 'devices', path), entry);
-  return join(sysfs, 'devices', path);
+  symlinkSync(join(fake.root, 'devices', path), entry);
+  return join(fake.root, 'devices', path);
 }
 
 function name(entry: string, path: string, files: Record<string, string> = {}): void {
-  mkdirSync(join(sysfs, 'class', entry), { recursive: true });
+  mkdirSync(join(fake.root, 'class', entry), { recursive: true });
   for (const [file, text] of Object.entries(files)) put({ [`class/${entry}/${file}`]: text });
-  symlinkSync(join(sysfs, 'devices', path), join(sysfs, 'class', entry, 'device'));
+  symlinkSync(join(fake.root, 'devices', path), join(fake.root, 'class', entry, 'device'));
 }
 
-const read = () => readSysfs({ nics: listNics(sysfs), sysfs });
+const read = () => readSysfs({ nics: listNics(fake.root), sysfs: fake.root });
 
 const port = { 'ports/1/rate': '100 Gb/sec (4X EDR)', 'ports/1/state': '4: ACTIVE' };
 const bridge = '0604 1000:c010';
@@ -186,7 +174,7 @@ describe('sysfs', () => {
   test('a GPU that CUDA shows and the bus does not is there, near nothing in particular', () => {
     plug('pci0000:00/0000:01:00.0', { type: '0302 10de:2330', node: 1 });
     const gpus = ['00000000:01:00.0', '0000:2A:00.0'];
-    expect(readSysfs({ nics: [], gpus, sysfs }).gpus).toMatchObject([
+    expect(readSysfs({ nics: [], gpus, sysfs: fake.root }).gpus).toMatchObject([
       { index: 0, pci: '0000:01:00.0', numaNode: 1 },
       { index: 1, pci: '0000:2a:00.0', numaNode: undefined },
     ]);

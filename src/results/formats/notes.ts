@@ -44,6 +44,7 @@ export function notesOf(run: Run): Note[] {
   const notes = [
     ...ending(run),
     ...notHardware(run),
+    ...notRdma(run),
     ...failures(run),
     ...elsewhere(run),
     verified(run),
@@ -76,6 +77,12 @@ function notHardware({ fabric }: Run): Note[] {
   if (!fabric.emulated) return [];
   const text = 'emulated devices: these figures say nothing about the speed of hardware';
   return [{ kind: 'doubt', text }];
+}
+
+function notRdma({ fabric }: Run): Note[] {
+  if (!fabric.emulatedWrites) return [];
+  const text = 'emulated writes: the provider sends messages in place of RDMA writes';
+  return [{ kind: 'plain', text }];
 }
 
 function failures(run: Run): Note[] {
