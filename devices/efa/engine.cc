@@ -45,11 +45,10 @@ Engine::~Engine() {
   }
 }
 
-std::unique_lock<std::mutex> Engine::lock() {
-  waiting_++;
-  std::unique_lock lock(mutex_);
-  waiting_--;
-  return lock;
+Engine::Held::Held(Engine& engine) {
+  engine.waiting_++;
+  lock_ = std::unique_lock(engine.mutex_);
+  engine.waiting_--;
 }
 
 int Engine::start() {
@@ -117,6 +116,7 @@ void Engine::rouse() {
 
 void Engine::assist() {
   if (is_forked()) return;
+  Inside inside;
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || silent_ || epoll_ < 0) return;
   turn(epoll_wait(epoll_, events_.data(), events_.size(), 0));

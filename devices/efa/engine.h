@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "inside.h"
 
 namespace efa {
 
@@ -28,12 +29,22 @@ class Pollable {
 
 class Engine {
  public:
+  /// The engine's lock, and the mark of a thread that has it.
+  class Held {
+   public:
+    explicit Held(Engine& engine);
+
+   private:
+    Inside inside_;
+    std::unique_lock<std::mutex> lock_;
+  };
+
   explicit Engine(Context& context);
   ~Engine();
 
   /// Queue pairs, their links and everything below them belong to whoever holds this lock: the thread during a turn,
   /// or a caller that makes or destroys something.
-  [[nodiscard]] std::unique_lock<std::mutex> lock();
+  [[nodiscard]] Held lock() { return Held(*this); }
 
   /// With the lock held. The thread starts with the first queue pair. Returns an errno.
   int add(QueuePair* qp);

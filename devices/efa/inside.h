@@ -6,9 +6,12 @@ namespace efa {
 
 class Inside {
  public:
-  Inside() { depth_++; }
-  ~Inside() { depth_--; }
+  Inside() { enter(); }
+  ~Inside() { leave(); }
   Inside(const Inside&) = delete;
+  /// For a lock that is held from one call to another.
+  static void enter() { depth_++; }
+  static void leave() { depth_--; }
   static bool is_interrupted() { return depth_ != 0; }
 
  private:

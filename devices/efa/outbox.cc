@@ -54,8 +54,14 @@ void Outbox::post_read_data(const Frame& request) {
 
 void Outbox::repeat(Message& message, uint64_t due) {
   message.next = message.lost = message.window_count = 0;
-  if (due == 0) queue_.push_back(&message);
+  if (due == 0) enqueue(message);
   else delayed_.push_back({due, &message, kWhole});
+}
+
+void Outbox::enqueue(Message& message) {
+  const bool is_small = message.kind == FrameKind::read_request || message.work.total <= kSmallBytes;
+  if (is_small && context_.attributes.shuffle) queue_.push_front(&message);
+  else queue_.push_back(&message);
 }
 
 Message* Outbox::find(uint32_t id) {
@@ -75,7 +81,7 @@ void Outbox::release_delayed(uint64_t now) {
     if (each.due > now) return false;
     Message& message = *each.message;
     if (each.segment == kWhole) {
-      queue_.push_back(&message);
+      enqueue(message);
       return true;
     }
     if (message.window_count == message.window.size()) return false;

@@ -30,6 +30,8 @@ struct Message {
 };
 
 /// Order is not promised: with shuffling on, any of the next segments of any of the first messages may leave next.
+/// Small messages do not wait behind large ones: providers send their grants and acknowledgements that way, and a link
+/// on which those queue behind data stands still in the other direction.
 /// Message data is read from the caller's memory when a batch is written; it belongs to the device until the message
 /// is acknowledged.
 class Outbox {
@@ -67,8 +69,9 @@ class Outbox {
 
  private:
   static constexpr size_t kBatchFrames = 64;
-  static constexpr size_t kBatchBytes = 512 * 1024;
+  static constexpr size_t kBatchBytes = 128 * 1024;
   static constexpr size_t kActive = 16;
+  static constexpr uint64_t kSmallBytes = 256;
   static constexpr int64_t kWhole = -1;
   struct Delayed {
     uint64_t due;
@@ -77,6 +80,7 @@ class Outbox {
   };
 
   Message& allocate(FrameKind kind, uint64_t bytes);
+  void enqueue(Message& message);
   void build_batch();
   void build_control();
   Message* pick();

@@ -14,6 +14,7 @@
 namespace efa {
 
 void QueuePair::begin_batch() {
+  Inside::enter();
   batch_lock_.lock();
   batch_error_ = 0;
   batch_.clear();
@@ -28,10 +29,10 @@ WorkRequest& QueuePair::stage(Operation operation) {
 void QueuePair::abort_batch() {
   batch_.clear();
   batch_lock_.unlock();
+  Inside::leave();
 }
 
 int QueuePair::end_batch() {
-  Inside inside;
   int error = batch_error_;
   const auto count = static_cast<uint32_t>(batch_.size());
   context.faults.refresh(coarse_now_ns());
@@ -48,6 +49,7 @@ int QueuePair::end_batch() {
   }
   batch_.clear();
   batch_lock_.unlock();
+  Inside::leave();
   if (error == 0) context.engine.wake();
   return error;
 }
