@@ -190,7 +190,7 @@ function fabricOf(
       lineRateGbps: link.lineRateGbps ?? null,
     })),
     ...(fabric.localShm && { localShm: fabric.localShm }),
-    ...(fabric.channels.some(({ emulated }) => emulated) && { emulated: true }),
+    ...(path.routes.emulated && { emulated: true }),
     ...(path.routes.emulatedWrites && { emulatedWrites: true }),
   };
 }

@@ -24,6 +24,7 @@ const carried = (txBytes: number, rxBytes = 0, more: Partial<Carried> = {}): Car
   ...more,
 });
 const nic = (name: string, of: Partial<NicObservation>): NicObservation => ({
+  place: 1,
   host: 'h1',
   ranks: of.planned ? [0] : [],
   nic: name,
@@ -80,8 +81,13 @@ describe('a path', () => {
       nic('nic0', { planned: planned(400 * MB), carried: carried(12 * MB) }),
       nic('nic1', { planned: planned(400 * MB), carried: carried(404 * MB) }),
       nic('mgmt', { carried: carried(392 * MB) }),
-      nic('nic0', { host: 'h0', planned: planned(0, 400 * MB), carried: carried(0, 12 * MB) }),
-      nic('mgmt', { host: 'h0', carried: carried(0, 392 * MB) }),
+      nic('nic0', {
+        place: 0,
+        host: 'h0',
+        planned: planned(0, 400 * MB),
+        carried: carried(0, 12 * MB),
+      }),
+      nic('mgmt', { place: 0, host: 'h0', carried: carried(0, 392 * MB) }),
     ]);
     expect(path.text).toBe(
       'path not as planned: nic0 on h1 carried 12 MB of 400 MB; 388 MB went over mgmt',
@@ -89,6 +95,16 @@ describe('a path', () => {
     expect(path.nics.map((one) => `${one.host} ${one.nic}`)).toEqual([
       ...['h1 nic0', 'h1 nic1', 'h1 mgmt', 'h0 nic0', 'h0 mgmt'],
     ]);
+  });
+
+  test('keeps hosts of the same name apart', () => {
+    const path = judgePath([
+      nic('nic0', { planned: planned(400 * MB), carried: carried(12 * MB) }),
+      nic('mgmt', { place: 7, carried: carried(392 * MB) }),
+    ]);
+    expect(path.text).toBe(
+      'path not as planned: nic0 on h1 carried 12 MB of 400 MB; no other NIC carried the rest',
+    );
   });
 
   test('says so when the bytes are nowhere, as with shared memory', () => {

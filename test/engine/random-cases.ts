@@ -7,6 +7,7 @@ import type { Traffic } from '../../src/plan/traffic.js';
 
 const strategies: Strategy[] = [single, multi, roundRobin];
 export const mostBytes = 3000;
+const mostChunks = 48;
 
 export interface Case {
   readonly traffic: Traffic;
@@ -18,7 +19,9 @@ export function randomCase(random: () => number, world: number, channels: number
   const upTo = (most: number) => Math.floor(random() * (most + 1));
   const strategy = strategies[upTo(2)]!;
   const bytes = upTo(mostBytes);
-  const pacing = { chunkBytes: 1 + upTo(900), window: 1 + upTo(7) };
+  // More chunks only take longer.
+  const chunkBytes = Math.max(1 + upTo(900), Math.ceil(bytes / mostChunks));
+  const pacing = { chunkBytes, window: 1 + upTo(7) };
   const common = { channels, strategy, ...pacing };
   const kind = upTo(2);
   if (kind === 0) {

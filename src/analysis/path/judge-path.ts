@@ -76,7 +76,7 @@ const sendsForWrites = ({ planned, carried }: NicObservation): boolean =>
   carried.rdmaWriteBytes < planned.writeBytes - backgroundBytes;
 
 function isUnexpected(one: NicObservation, observed: readonly NicObservation[]): boolean {
-  const ofHost = observed.filter(({ host }) => host === one.host);
+  const ofHost = observed.filter(({ place }) => place === one.place);
   return directions.some((way) => {
     const planned = ofHost.reduce((sum, on) => sum + bytesOf(on.planned ?? none, way), 0);
     const surplus = surplusOf(one, way);

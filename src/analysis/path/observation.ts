@@ -19,6 +19,8 @@ export interface Carried {
 
 /** One NIC of one host. */
 export interface NicObservation {
+  /** The number of its host: names may repeat. */
+  readonly place: number;
   readonly host: string;
   readonly ranks: readonly number[];
   readonly nic: string;

@@ -28,7 +28,7 @@ function whereTo(short: Shortfall, observed: readonly NicObservation[]): string 
   const { on, direction } = short;
   const lacking = missing(short);
   const found = observed
-    .filter((one) => one !== on && one.host === on.host)
+    .filter((one) => one !== on && one.place === on.place)
     .map(({ nic, ...rest }) => ({ nic, bytes: surplusOf({ nic, ...rest }, direction) }))
     .filter(({ bytes }) => bytes > 0 && bytes >= tellingShare * lacking)
     .sort((a, b) => b.bytes - a.bytes)

@@ -35,6 +35,9 @@ const faultValues = {
   drop: /^(?:100|\d{1,2})$/,
 } satisfies Record<string, RegExp>;
 
+/** What `devices/efa` can be made to do. */
+export const faultNames = Object.keys(faultValues);
+
 /** `rnr=10,delay_us=200` */
 export function parseFaults(text: string): Faults {
   const known = Object.entries(faultValues);
@@ -43,7 +46,7 @@ export function parseFaults(text: string): Faults {
       const [key = '', value = ''] = part.split('=');
       const fits = known.find(([name]) => name === key)?.[1];
       if (fits === undefined) {
-        throw bad(`"${key}" is not a fault`, `Use ${known.map(([name]) => name).join(', ')}.`);
+        throw bad(`"${key}" is not a fault`, `Use ${faultNames.join(', ')}.`);
       }
       if (!fits.test(value))
         throw bad(`"${part}" is not a valid fault`, `Write ${key}=${meaning(key)}.`);

@@ -10,6 +10,7 @@ import {
 } from '../../analysis/path/observation.js';
 import type { Fabric } from '../../fabric/fabric.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
+import { groupBy } from '../../measure/group.js';
 import type { Path } from '../../results/path.js';
 import type { World } from '../../world/world.js';
 import { addCarried, carriedBetween, HostCounters, type Reading } from './counters.js';
@@ -59,6 +60,7 @@ export class PathMeter {
   static async open(world: World, fabric: Fabric, localShm: boolean): Promise<PathMeter> {
     const mine = {
       nics: fabric.channels.map(({ nic }) => nic),
+      emulated: fabric.channels.some(({ emulated }) => emulated),
       emulatedWrites: fabric.channels.some(({ emulatedWrites }) => emulatedWrites),
     };
     const all = await world.allgather('NICs of channels', mine);
@@ -66,6 +68,7 @@ export class PathMeter {
       hostOf: hostsOf(world),
       nics: all.map(({ nics }) => nics),
       provider: fabric.provider,
+      emulated: all.some((one) => one.emulated),
       emulatedWrites: all.some((one) => one.emulatedWrites),
       localShm: localShm && fabric.localShm?.allowed === true,
     });
@@ -91,12 +94,14 @@ export class PathProof {
   /** Of all hosts. */
   readonly path: Path;
   readonly #observed: readonly NicObservation[];
-  readonly #hosts: readonly string[];
+  readonly #hostOf: readonly number[];
+  readonly #ofHost: ReadonlyMap<number, readonly NicObservation[]>;
 
-  constructor(observed: readonly NicObservation[], hosts: readonly string[], resent: number) {
+  constructor(observed: readonly NicObservation[], hostOf: readonly number[], resent: number) {
     this.path = { ...judgePath(observed), ...(resent > 0 && { tcpRetransmits: resent }) };
     this.#observed = observed;
-    this.#hosts = hosts;
+    this.#hostOf = hostOf;
+    this.#ofHost = groupBy(observed, ({ place }) => place);
   }
 
   /** What all NICs that plans use counted, both ways. */
@@ -122,8 +127,8 @@ export class PathProof {
 
   /** Of the hosts of two ranks, where pairs share a loop. Pairs are many: bytes are kept where they went elsewhere. */
   between(a: number, b: number): Path {
-    const ends = [this.#hosts[a]!, this.#hosts[b]!];
-    const path = judgePath(this.#observed.filter(({ host }) => ends.includes(host)));
+    const ends = new Set([this.#hostOf[a]!, this.#hostOf[b]!]);
+    const path = judgePath([...ends].flatMap((host) => this.#ofHost.get(host) ?? []));
     return path.asPlanned === false ? path : { ...path, nics: [] };
   }
 }
@@ -196,7 +201,7 @@ export class PathTally {
     const all = await world.gather<Report>('path', report);
     if (!all) return undefined;
     const resent = all.reduce((sum, own) => sum + (own.resent ?? 0), 0);
-    return new PathProof(observed(all, this.#meter), world.hosts, resent);
+    return new PathProof(observed(all, this.#meter), routes.hostOf, resent);
   }
 
   #ofHost(): CarriedBy[] | undefined {
@@ -228,12 +233,13 @@ function observed(
     const { host, nic } = places[number]!;
     if (!planned) continue;
     const ranks = ranksOn(routes, host, nic);
-    found.set(keyOf(host, nic), { host: hostName(host), ranks, nic, planned });
+    found.set(keyOf(host, nic), { place: host, host: hostName(host), ranks, nic, planned });
   }
   for (const [rank, { carried = [] }] of reports.entries()) {
     const host = hostOf[rank]!;
     for (const { nic, mtu, ...own } of carried) {
-      const known = found.get(keyOf(host, nic)) ?? { host: hostName(host), ranks: [], nic };
+      const unplanned = { place: host, host: hostName(host), ranks: [], nic };
+      const known = found.get(keyOf(host, nic)) ?? unplanned;
       found.set(keyOf(host, nic), { ...known, carried: own, mtu });
     }
   }

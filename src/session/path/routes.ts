@@ -26,6 +26,8 @@ export interface Routes {
   /** The NIC of each rank's channels. */
   readonly nics: readonly (readonly string[])[];
   readonly provider: string;
+  /** A device of some rank is emulated. */
+  readonly emulated: boolean;
   /** The provider has no hardware for writes: it makes sends of them. */
   readonly emulatedWrites: boolean;
   /** RDMA between ranks of a host may go through shared memory, because the user said so. */

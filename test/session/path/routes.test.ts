@@ -16,6 +16,7 @@ const routesOf = (changes: Partial<Routes>): Routes => ({
     ['nic0', 'nic1'],
   ],
   provider: 'tcp;ofi_rxm',
+  emulated: false,
   emulatedWrites: false,
   localShm: false,
   ...changes,
