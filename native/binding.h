@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -33,6 +35,10 @@ auto guarded(Napi::Env env, Body&& body) -> decltype(body()) {
     throw toError(env, fault);
   } catch (const std::system_error& error) {
     throw toError(env, toFault(error));
+  } catch (const std::bad_alloc&) {
+    throw toError(env, Fault("memory", ENOMEM, "there is not enough memory"));
+  } catch (const std::logic_error& error) {
+    throw toError(env, Fault("arguments", EINVAL, error.what()));
   }
 }
 

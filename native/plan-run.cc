@@ -1,6 +1,7 @@
 #include "plan-run.h"
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "binding.h"
@@ -13,13 +14,27 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 constexpr size_t kHeaderFields = 13, kStepFields = 12;
-constexpr uint32_t kMostProducers = 1024;
+constexpr uint32_t kMostProducers = 1024, kMostWindow = 1 << 16;
 
-// The layout is described in src/plan/encode.ts.
+Fault malformed() { return {"plan", EINVAL, "the plan is malformed"}; }
+
+template <typename Array>
+Array typed(const Napi::Object& from, const char* name, napi_typedarray_type type) {
+  auto value = from.Get(name);
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) throw malformed();
+  return value.As<Array>();
+}
+
+size_t whole(double number, double most = 9007199254740991.0) {
+  if (!(number >= 0 && number <= most) || number != std::floor(number)) throw malformed();
+  return static_cast<size_t>(number);
+}
+
+// The layout is described in src/plan/encode.ts. Nothing of it is taken on trust.
 Plan readPlan(const Napi::Object& encoded) {
-  auto header = encoded.Get("header").As<Napi::Uint32Array>();
-  auto steps = encoded.Get("steps").As<Napi::Float64Array>();
-  auto after = encoded.Get("after").As<Napi::Uint32Array>();
+  auto header = typed<Napi::Uint32Array>(encoded, "header", napi_uint32_array);
+  auto steps = typed<Napi::Float64Array>(encoded, "steps", napi_float64_array);
+  auto after = typed<Napi::Uint32Array>(encoded, "after", napi_uint32_array);
   if (header.ElementLength() < kHeaderFields || header[0] != kVersion) {
     throw Fault("plan", EINVAL, "this addon reads plans of version 1");
   }
@@ -30,24 +45,29 @@ Plan readPlan(const Napi::Object& encoded) {
   plan.window = header[4];
   plan.delivered = header[5] == 0;
   plan.chunkBytes = static_cast<size_t>(header[8]) << 32 | header[7];
-  plan.steps.resize(header[6]);
-  if (plan.chunkBytes == 0 || plan.window == 0 || steps.ElementLength() != plan.steps.size() * kStepFields) {
-    throw Fault("plan", EINVAL, "the plan is malformed");
+  const size_t count = header[6];
+  if (plan.chunkBytes == 0 || plan.window == 0 || plan.window > kMostWindow || plan.rank >= plan.world ||
+      steps.ElementLength() != count * kStepFields) {
+    throw malformed();
   }
+  plan.steps.resize(count);
   for (uint32_t i = 0; i < plan.steps.size(); i++) {
     const double* raw = steps.Data() + i * kStepFields;
     PlanStep& step = plan.steps[i];
-    step.kind = static_cast<PlanStep::Kind>(raw[0]);
-    step.channel = static_cast<uint32_t>(raw[1]);
-    step.peer = static_cast<uint32_t>(raw[2]);
-    step.buffer = static_cast<uint32_t>(raw[3]);
-    step.offset = static_cast<size_t>(raw[4]);
-    step.bytes = static_cast<size_t>(raw[5]);
-    step.remoteOffset = static_cast<size_t>(raw[6]);
-    step.slot = static_cast<uint32_t>(raw[7]);
-    auto start = static_cast<uint32_t>(raw[8]);
-    step.after = static_cast<uint32_t>(raw[9]);
-    for (uint32_t k = start; k < start + step.after; k++) plan.steps.at(after[k]).dependents.push_back(i);
+    step.kind = static_cast<PlanStep::Kind>(whole(raw[0], PlanStep::Copy));
+    step.channel = static_cast<uint32_t>(whole(raw[1], UINT32_MAX));
+    step.peer = static_cast<uint32_t>(whole(raw[2], UINT32_MAX));
+    step.buffer = static_cast<uint32_t>(whole(raw[3], UINT32_MAX));
+    step.offset = whole(raw[4]);
+    step.bytes = whole(raw[5]);
+    step.remoteOffset = whole(raw[6]);
+    step.slot = static_cast<uint32_t>(whole(raw[7], UINT16_MAX));
+    const size_t start = whole(raw[8], static_cast<double>(after.ElementLength()));
+    step.after = static_cast<uint32_t>(whole(raw[9], static_cast<double>(after.ElementLength() - start)));
+    for (size_t k = start; k < start + step.after; k++) {
+      if (after[k] >= count) throw malformed();
+      plan.steps[after[k]].dependents.push_back(i);
+    }
   }
   return plan;
 }
@@ -58,6 +78,9 @@ bool within(const Span& memory, size_t offset, size_t bytes) {
 
 void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
   if (plan.channels > port.endpointCount()) throw Fault("plan", EINVAL, "the plan uses more channels than are open");
+  for (uint32_t channel = 0; channel < plan.channels; channel++) {
+    if (plan.world > port.endpoint(channel).peers.size()) throw Fault("plan", EINVAL, "the plan has more ranks than are connected");
+  }
   for (const PlanStep& step : plan.steps) {
     bool good = true;
     if (step.kind == PlanStep::Copy) {

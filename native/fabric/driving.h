@@ -104,8 +104,7 @@ inline size_t Port::drain(Driver& driver) {
       else for (const fi_cq_data_entry* entry = entries; entry < end; entry++) complete(endpoint, *entry, driver);
       seen += static_cast<size_t>(count);
     } else if (count != -FI_EAGAIN && count < 0) [[unlikely]] {
-      readError(endpoint, count);
-      seen++;
+      seen += readError(endpoint, count);
     }
     if (!endpoint.waiting.empty()) [[unlikely]] seen += retry(endpoint);
   }

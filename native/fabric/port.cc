@@ -134,14 +134,14 @@ void Port::readEvents() {
   }
 }
 
-void Port::readError(Endpoint& endpoint, ssize_t answer) {
+size_t Port::readError(Endpoint& endpoint, ssize_t answer) {
   if (answer != -FI_EAVAIL) {
     faults.push_back({endpoint.index, static_cast<int>(-answer), Library::get().strerror(static_cast<int>(-answer))});
-    return;
+    return 1;
   }
   fi_cq_err_entry error{};
   ssize_t result = fi_cq_readerr(endpoint.cq, &error, 0);
-  if (result <= 0) return;
+  if (result <= 0) return 0;  // announced and not there: no progress, or nobody would ever time out
   int code = error.err;
   std::string text = Library::get().strerror(code);
   char buffer[256] = {0};
@@ -149,12 +149,13 @@ void Port::readError(Endpoint& endpoint, ssize_t answer) {
   if (detail && *detail && text != detail) text += std::string(" (") + detail + ")";
   if (!error.op_context) {
     faults.push_back({endpoint.index, code, text});
-    return;
+    return 1;
   }
   auto& operation = *static_cast<Operation*>(error.op_context);
   endpoint.queueOf(operation).inFlight--;
   operation.region->inFlight--;
   operation.completer->failed(operation, code, text);
+  return 1;
 }
 
 }  // namespace weft

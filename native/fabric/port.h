@@ -223,7 +223,8 @@ class Port {
   /// How many of the queued posts failed for good.
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
   /// Handles a negative result of fi_cq_read.
-  [[gnu::cold]] void readError(Endpoint& endpoint, ssize_t answer);
+  /// How many entries it read.
+  [[gnu::cold]] size_t readError(Endpoint& endpoint, ssize_t answer);
   [[gnu::cold]] void misdirected(Operation& operation, uint32_t source, uint64_t bytes);
   [[gnu::cold]] ssize_t receivePooled(Endpoint& endpoint, Operation& operation);
   /// Registers what acknowledgements and receive pools need, once, when all endpoints are open.

@@ -21,6 +21,7 @@ std::vector<ProxyTransfer> transfersOf(const Plan& plan, const ProxyJob& job) {
     if (steps.empty()) throw Fault("proxy", EINVAL, "a transfer has no steps");
     uint64_t start = ~0ull, end = 0;
     for (uint32_t index : steps) {
+      if (index >= plan.steps.size()) throw Fault("proxy", EINVAL, "a transfer names a step that the plan does not have");
       const PlanStep& step = plan.steps[index];
       start = std::min<uint64_t>(start, step.offset);
       end = std::max<uint64_t>(end, step.offset + step.bytes);

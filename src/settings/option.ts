@@ -181,10 +181,16 @@ export const zeroOrOne: ValueKind<boolean> = {
   inFile: '`true` or `false`',
 };
 
+/** Timers of JavaScript end after 24.8 days, and deadlines are sums of some of these. */
+function atMostAWeek(milliseconds: number): number {
+  if (milliseconds <= 7 * 24 * 3600 * 1000) return milliseconds;
+  throw new Error('It must be at most a week (604800 seconds).');
+}
+
 /** Seconds on a command line, milliseconds in a file and in code. */
 export const seconds: ValueKind<number> = {
-  parse: (value) => Math.ceil(numberAbove(0).parse(value) * 1000),
-  read: (value) => numberAbove(0).parse(String(value)),
+  parse: (value) => atMostAWeek(Math.ceil(numberAbove(0).parse(value) * 1000)),
+  read: (value) => atMostAWeek(numberAbove(0).parse(String(value))),
   format: (milliseconds) => String(milliseconds / 1000),
   inFile: 'milliseconds',
 };

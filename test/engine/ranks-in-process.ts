@@ -1,7 +1,7 @@
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
 import type { NativeProxyJob } from '../../src/native/tasks.js';
-import { encodePlan } from '../../src/plan/encode.js';
+import { type EncodedPlan, encodePlan } from '../../src/plan/encode.js';
 import type { Plan } from '../../src/plan/plan.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { type SabotagedJob, shuffle } from '../native/hooks.js';
@@ -60,23 +60,33 @@ export class RanksInProcess implements AsyncDisposable {
     optionsOf = (_rank: number) => options,
   ): Promise<Float64Array[]> {
     return Promise.all(
-      this.fabrics.map((fabric, rank) =>
-        fabric.port.drive((native) =>
-          native.run({
-            plan: encodePlan(planOf(rank)),
-            source: this.sources[rank]!.region(fabric.port),
-            target: this.targets[rank]!.region(fabric.port),
-            remotes: this.#remotes[rank]!,
-            ...this.#deviceOf(rank),
-            iterations: 1,
-            batch: 1,
-            timeoutMs: 20_000,
-            expectedMs: 0,
-            spinsBeforeYield: 0,
-            ...optionsOf(rank),
-          }),
-        ),
+      this.fabrics.map((_, rank) =>
+        this.runEncoded(rank, encodePlan(planOf(rank)), optionsOf(rank)),
       ),
+    );
+  }
+
+  /** One rank's plan, whatever it holds. */
+  runEncoded(
+    rank: number,
+    plan: EncodedPlan,
+    options: Partial<SabotagedJob> = {},
+  ): Promise<Float64Array> {
+    const { port } = this.fabrics[rank]!;
+    return port.drive((native) =>
+      native.run({
+        plan,
+        source: this.sources[rank]!.region(port),
+        target: this.targets[rank]!.region(port),
+        remotes: this.#remotes[rank]!,
+        ...this.#deviceOf(rank),
+        iterations: 1,
+        batch: 1,
+        timeoutMs: 20_000,
+        expectedMs: 0,
+        spinsBeforeYield: 0,
+        ...options,
+      }),
     );
   }
 

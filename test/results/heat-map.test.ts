@@ -80,6 +80,10 @@ test('a world wider than the terminal shows its worst ranks', () => {
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
+test('so does one with more cells than a call takes arguments', () => {
+  expect(formatRun(pairRun(400, 7), 'table', { width: 80 })).toMatch(/^h7 +40 % +100 %/m);
+});
+
 test('the guilty and the acquitted stand below, in every format for people', () => {
   for (const format of ['table', 'markdown'] as const) {
     const text = formatRun(pairRun(3, 1), format, { width: 200 });

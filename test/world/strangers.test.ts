@@ -79,6 +79,35 @@ describe('strangers at the rendezvous', () => {
     await Promise.all(worlds.map((world) => world.close()));
   });
 
+  test('what a stranger sends without end is not kept', async () => {
+    const place = { port: await freePort(), size: 2 };
+    const first = joinRank(0, place);
+    await expect
+      .poll(() =>
+        visit(place.port).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    const before = process.memoryUsage().arrayBuffers;
+    const flood = Buffer.concat([
+      encodeFrames('x'.repeat(4000)).subarray(0, 4),
+      Buffer.alloc(2 ** 20),
+    ]);
+    const visitors = await Promise.all(Array.from({ length: 32 }, () => visit(place.port)));
+    await Promise.all(
+      visitors.map(async (socket) => {
+        const gone = closed(socket);
+        for (let sent = 0; sent < 8 && !socket.destroyed; sent++) socket.write(flood);
+        await gone;
+      }),
+    );
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 2 ** 20);
+    const worlds = await Promise.all([first, joinRank(1, place)]);
+    await Promise.all(worlds.map((world) => world.close()));
+  });
+
   test('a wrong token is refused at once, and named when ranks are missing', async () => {
     const place = { port: await freePort(), size: 2, token: 'the right token' };
     const first = joinRank(0, place, { timeoutMs: 800 }).catch((error) => error);

@@ -34,14 +34,16 @@ const figures = [
     title: 'Bandwidth, Gbps',
     value: ({ bytes, nanoseconds }: Row) =>
       nanoseconds === null || bytes === null ? undefined : gbpsOf(bytes, nanoseconds.p50),
-    ratio: (value: number, values: readonly number[]) => value / quantile(values, 0.75),
+    good: (values: readonly number[]) => quantile(values, 0.75),
+    ratio: (value: number, good: number) => value / good,
   },
   {
     metric: 'latency',
     title: 'Latency (half round trip), us',
     value: ({ nanoseconds }: Row) =>
       nanoseconds === null ? undefined : microseconds(nanoseconds.p50 / 2),
-    ratio: (value: number, values: readonly number[]) => quantile(values, 0.25) / value,
+    good: (values: readonly number[]) => quantile(values, 0.25),
+    ratio: (value: number, good: number) => good / value,
   },
 ] as const;
 
@@ -50,20 +52,20 @@ export function matricesOf(run: Run): Matrix[] {
   const { hosts } = placesOf(run);
   const alone = new Set(hosts).size === hosts.length;
   const names = hosts.map((host, rank) => (alone ? host : `${host}:${rank}`));
-  return figures.flatMap(({ metric, title, value, ratio }) => {
+  return figures.flatMap(({ metric, title, value, good, ratio }) => {
     const own = run.rows.filter((row) => isInMatrix(row) && pairMetricOf(row) === metric);
     const rails = [...new Set(own.map((row) => row.labels.rail))];
     const sizes = [...new Set(own.map((row) => row.bytes))];
     return rails.flatMap((rail) =>
       sizes.map((bytes) => {
         const rows = own.filter((row) => row.labels.rail === rail && row.bytes === bytes);
-        const values = rows.flatMap((row) => value(row) ?? []);
+        const best = good(rows.flatMap((row) => value(row) ?? []));
         const cells = names.map(() => names.map((): MatrixCell | undefined => undefined));
         for (const row of rows) {
           const figure = value(row);
           const { from, to } = row.labels;
           if (figure === undefined || from === undefined || to === undefined) continue;
-          cells[from]![to] = { text: shortText(figure), ratio: ratio(figure, values) };
+          cells[from]![to] = { text: shortText(figure), ratio: ratio(figure, best) };
         }
         return { title: rail === undefined ? title : `${title}, ${rail}`, names, cells };
       }),
@@ -85,8 +87,10 @@ const levelOf = (ratio: number): number => steps.filter((step) => ratio < step).
 /** Lines of one matrix; where it does not fit, its worst rows. */
 export function heatMap(matrix: Matrix, style: HeatStyle): string[] {
   const { names, cells, title } = matrix;
-  const texts = cells.flat().map((cell) => cell?.text.length ?? noValue.length);
-  const cellWidth = Math.max(...texts, ...names.map((name) => name.length)) + 2;
+  const widest = cells
+    .flat()
+    .reduce((most, cell) => Math.max(most, cell?.text.length ?? 0), noValue.length);
+  const cellWidth = Math.max(widest, ...names.map((name) => name.length)) + 2;
   const headWidth = Math.max(...names.map((name) => name.length), 'from \\ to'.length);
   if (headWidth + names.length * (cellWidth + 1) > style.width) return worstRows(matrix, style);
   const head = ['from \\ to'.padEnd(headWidth), ...names.map((name) => name.padStart(cellWidth))];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { WeftError } from '../../errors.js';
-import { encodeFrames, FrameReader, memberLimits } from './frames.js';
+import { encodeFrames, FrameError, FrameReader, memberLimits } from './frames.js';
 
 interface ConnectionHandlers {
   /** May throw: the connection is then closed with that error. */
@@ -19,6 +19,7 @@ export class Connection {
   #handlers: ConnectionHandlers | undefined;
   #error: Error | undefined;
   #closed = false;
+  #ending = false;
   #wake: (() => void) | undefined;
   /** Monotonic time of the last bytes from the other side. */
   lastHeardMs = performance.now();
@@ -81,6 +82,7 @@ export class Connection {
   /** Sends what is queued, then closes. Resolves when the socket is gone, at the latest after `limitMs`. */
   async end(limitMs = 1000): Promise<void> {
     if (this.#closed) return;
+    this.#ending = true;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(() => this.#socket.destroy(), limitMs);
       this.#socket.once('close', () => {
@@ -98,8 +100,11 @@ export class Connection {
 
   #onData(bytes: Buffer): void {
     this.lastHeardMs = performance.now();
+    if (this.#ending || this.#error !== undefined) return; // nobody will read it
     this.#reader.push(bytes);
-    if (this.#handlers === undefined) {
+    if (this.#reader.isOverfull) {
+      this.destroy(new FrameError('more bytes than were asked for'));
+    } else if (this.#handlers === undefined) {
       // Nobody reads on until the handshake asks: more than one frame ahead of it is not a rank's way.
       this.#wake?.();
     } else {

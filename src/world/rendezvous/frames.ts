@@ -10,6 +10,8 @@ interface FrameLimits {
 
 /** Before a connection has proved that it knows the token. */
 const strangerLimits: FrameLimits = { frameBytes: 4096, messageBytes: 4096 };
+/** What a socket hands over in one piece, and a message. */
+const mostAhead = 128 * 1024;
 /** Between ranks of one job. */
 export const memberLimits: FrameLimits = { frameBytes: 1 << 18, messageBytes: 64 << 20 };
 
@@ -52,6 +54,11 @@ export class FrameReader {
   #body: Buffer[] = [];
   #bodyBytes = 0;
   limits: FrameLimits = strangerLimits;
+
+  /** Holds more than anyone may have sent ahead: before they are trusted, nobody sends without being asked. */
+  get isOverfull(): boolean {
+    return this.limits === strangerLimits && this.#pendingBytes > mostAhead;
+  }
 
   push(bytes: Buffer): void {
     this.#pending.push(bytes);

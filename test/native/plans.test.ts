@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { type EncodedPlan, encodePlan } from '../../src/plan/encode.js';
+import { allToAll } from '../../src/plan/patterns/all-to-all.js';
+import { multi } from '../../src/plan/strategies.js';
+import { RanksInProcess } from '../engine/ranks-in-process.js';
+
+const bytes = 4096;
+let job: RanksInProcess;
+const open = () =>
+  RanksInProcess.open({ ranks: 2, provider: 'shm', channels: 2, bytes: 4 * bytes });
+beforeAll(async () => {
+  job = await open();
+});
+afterAll(() => job[Symbol.asyncDispose]());
+
+const good = (): EncodedPlan =>
+  encodePlan(
+    allToAll({
+      world: 2,
+      rank: 0,
+      bytes,
+      channels: 2,
+      strategy: multi,
+      chunkBytes: 512,
+      window: 4,
+    }),
+  );
+const run = (plan: unknown) => job.runEncoded(0, plan as EncodedPlan, { timeoutMs: 5 });
+
+/** What no plan holds: a copy with one number of one field changed. */
+function changed(field: 'header' | 'steps' | 'after', at: number, value: number): EncodedPlan {
+  const plan = good();
+  const array = plan[field].slice();
+  array[at] = value;
+  return { ...plan, [field]: array };
+}
+
+test.each([
+  ['another version', changed('header', 0, 7)],
+  ['a rank outside the world', changed('header', 1, 2)],
+  ['more ranks than are connected', changed('header', 2, 3)],
+  ['more channels than are open', changed('header', 3, 3)],
+  ['a window that no queue holds', changed('header', 4, 2 ** 32 - 1)],
+  ['more steps than it lists', changed('header', 6, 2 ** 32 - 1)],
+  ['an unknown kind of step', changed('steps', 0, 9)],
+  ['half a channel', changed('steps', 1, 0.5)],
+  ['a peer outside the world', changed('steps', 2, 2)],
+  ['no number', changed('steps', 4, Number.NaN)],
+  ['bytes behind the buffer', changed('steps', 5, 5 * bytes)],
+  ['a slot beyond 16 bits', changed('steps', 7, 2 ** 16)],
+  ['dependencies behind their list', changed('steps', 9, 1000)],
+  ['an array of another type', { ...good(), steps: new Uint8Array(8) }],
+  ['no array', { ...good(), after: {} }],
+])('a plan with %s is refused', async (_, plan) => {
+  await expect(run(plan)).rejects.toThrow(/^plan: /);
+});
+
+test('500 plans with random damage end in an error', async () => {
+  const random = seededRandom(11);
+  const odd = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 32, 2 ** 53, 1e300];
+  for (let i = 0; i < 500; i++) {
+    const field = (['header', 'steps', 'after'] as const)[Math.floor(random() * 3)]!;
+    const length = good()[field].length;
+    if (length === 0) continue;
+    const at = Math.floor(random() * length);
+    const value =
+      random() < 0.5 ? odd[Math.floor(random() * odd.length)]! : Math.floor(random() * 20);
+    const { message } = await run(changed(field, at, value)).then(
+      () => new Error('ran'),
+      (error: Error) => error,
+    );
+    if (message.startsWith('plan: ')) continue;
+    // It is still a plan, and waits for the other rank, which runs nothing. A fabric runs no plan after that.
+    expect(message).toMatch(/barrier/);
+    await job[Symbol.asyncDispose]();
+    job = await open();
+  }
+});
