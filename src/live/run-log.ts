@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
+import {
+  better,
+  type Glance,
+  type GlanceHeader,
+  glanceAt,
+  type Headline,
+  headlineOf,
+  isTried,
+} from '../results/run-glance.js';
+import { eachLine, limits } from '../results/run-lines.js';
 import { Bell } from './bell.js';
-import { better, type Glance, type GlanceHeader, glanceAt } from './run-glance.js';
-import type { Headline, RunState, RunSummary } from './wire.js';
-
-export const limits = { fileBytes: 2 ** 31, lineBytes: 2 ** 26 } as const;
-
-const pieceBytes = 2 ** 20;
+import type { RunState, RunSummary } from './wire.js';
 
 export interface LogOwner {
   changed(): void;
@@ -56,6 +61,11 @@ export class RunLog {
   /** Nothing more will come: it has its footer, or cannot be read. */
   get ended(): boolean {
     return this.#ended !== undefined || this.#problem !== undefined;
+  }
+
+  /** It has its footer, and nothing is wrong with it. */
+  get finished(): boolean {
+    return this.#ended !== undefined && this.#problem === undefined;
   }
 
   get state(): RunState {
@@ -136,33 +146,13 @@ export class RunLog {
     if (size > limits.fileBytes) throw new Error('too large to show');
     const file = await open(this.path, 'r');
     try {
-      await this.#readLines(file, size);
+      await eachLine(file, this.starts.at(-1)!, size, (line, end) => {
+        this.#take(line);
+        this.starts.push(end);
+      });
     } finally {
       await file.close();
     }
-  }
-
-  async #readLines(file: FileHandle, size: number): Promise<void> {
-    let piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(1, size - this.starts.at(-1)!)));
-    for (;;) {
-      const at = this.starts.at(-1)!;
-      const { bytesRead } = await file.read(piece, 0, piece.length, at);
-      const taken = this.#takeLines(piece.subarray(0, bytesRead), at);
-      if (at + bytesRead >= size || bytesRead === 0) return;
-      if (taken > 0) continue;
-      if (piece.length >= limits.lineBytes) throw new Error('not a run file: a line is too long');
-      piece = Buffer.allocUnsafe(Math.min(limits.lineBytes, piece.length * 4));
-    }
-  }
-
-  #takeLines(bytes: Buffer, at: number): number {
-    let from = 0;
-    for (let to = bytes.indexOf(0x0a); to !== -1; to = bytes.indexOf(0x0a, from)) {
-      this.#take(bytes.subarray(from, to));
-      from = to + 1;
-      this.starts.push(at + from);
-    }
-    return from;
   }
 
   #take(line: Buffer): void {
@@ -179,8 +169,8 @@ export class RunLog {
       this.header = glance.header;
       this.generation = createHash('sha256').update(line).digest('hex').slice(0, 12);
     } else if (glance.line === 'row') {
-      if (glance.tried) this.rows++;
-      this.#headline = better(this.#headline, glance.headline);
+      if (isTried(glance.row)) this.rows++;
+      this.#headline = better(this.#headline, headlineOf(glance.row));
     } else if (glance.line === 'footer') this.#ended = glance;
   }
 }

@@ -1,17 +1,10 @@
 import type { ComparisonParts } from '../results/formats/comparison.js';
+import type { Headline } from '../results/run-glance.js';
 import type { Outcome, Row, RunFooter, RunHeader } from '../results/schema.js';
 
 /** What the server says to the page. Types only: both sides share them, and browsers get nothing of it. */
 
 export type RunState = Outcome | 'running' | 'unreadable';
-
-/** The best row of a run: what a list shows of it. */
-export interface Headline {
-  readonly gbps?: number;
-  readonly mops?: number;
-  readonly column: string;
-  readonly bytes: number | null;
-}
 
 export interface RunSummary {
   /** Names the run in addresses: its file's name without the ending. */

@@ -62,6 +62,7 @@ export class Desk implements Disposable {
   runs(): ReadRun[] {
     const folder = join(this.folder, 'weft-results');
     return readdirSync(folder)
+      .filter((name) => name.endsWith('.jsonl'))
       .sort()
       .map((name) => readRun(join(folder, name)));
   }

@@ -14,9 +14,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { limits, RunLog } from '../../src/live/run-log.js';
+import { RunLog } from '../../src/live/run-log.js';
 import type { Listing } from '../../src/live/wire.js';
 import { markAbandoned } from '../../src/live/writers.js';
+import { limits } from '../../src/results/run-lines.js';
 import { builtFolder, finish, PageDesk, row, Viewer } from './desk.js';
 
 const listed = async (desk: PageDesk): Promise<Listing> =>

@@ -17,7 +17,10 @@ test('--live follows a run to its end, then ends, and says what that cost', asyn
   const address = await liveAddress(child);
   expect(address.pathname).toBe('/new');
   const folder = join(desk.folder, 'weft-results');
-  const name = await vi.waitUntil(() => readdirSync(folder)[0], { timeout: 30_000, interval: 10 });
+  const name = await vi.waitUntil(() => readdirSync(folder).find((one) => one.endsWith('.jsonl')), {
+    timeout: 30_000,
+    interval: 10,
+  });
   const key = name.replace('.jsonl', '');
   const headers = bearerOf(address);
   const response = await fetch(`${address.origin}/api/runs/${key}/events`, { headers });

@@ -1,6 +1,7 @@
 import { sizeText } from '../../measure/units.js';
 import { gbpsText } from '../../results/row-figures.js';
-import type { Headline, RunSummary } from '../wire.js';
+import type { Headline } from '../../results/run-glance.js';
+import type { RunSummary } from '../wire.js';
 
 export const none = '–';
 

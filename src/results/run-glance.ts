@@ -1,23 +1,34 @@
 import { z } from 'zod';
-import { footerSchema, headerSchema, type Outcome } from '../results/schema.js';
-import type { Headline } from './wire.js';
+import { footerSchema, headerSchema, type Outcome, rowSchema } from './schema.js';
 
-/** What a list needs of a line. Samples are most of a file and nothing to it, so they are not parsed. */
+/** What lists and indexes need of a line. Samples are most of a file and nothing to them, so they are not parsed. */
 export type Glance =
-  | { readonly line: 'header'; readonly header: GlanceHeader }
-  | { readonly line: 'row'; readonly tried: boolean; readonly headline: Headline | undefined }
+  | { readonly line: 'header'; readonly header: GlanceHeader; readonly json: HeaderJson }
+  | { readonly line: 'row'; readonly row: GlanceRow }
   | { readonly line: 'footer'; readonly endedAt: string; readonly outcome: Outcome }
   | { readonly line: 'other' };
 
+/** The best row of a run: what a list shows of it. */
+export interface Headline {
+  readonly gbps?: number;
+  readonly mops?: number;
+  readonly column: string;
+  readonly bytes: number | null;
+}
+
 export type GlanceHeader = z.infer<typeof glanceHeaderSchema>;
+export type GlanceRow = z.infer<typeof glanceRowSchema>;
+/** A header as its file holds it, keys that came later included. */
+export type HeaderJson = z.infer<typeof headerSchema> & Readonly<Record<string, unknown>>;
+
 const glanceHeaderSchema = headerSchema.omit({ settings: true });
 const footerLine = footerSchema.pick({ endedAt: true, outcome: true });
-const rowLine = z.object({
-  column: z.string(),
-  bytes: z.number().nullable(),
-  outcome: z.string(),
-  gbps: z.number().nullable(),
-  mops: z.number().optional(),
+const { kind, column, bytes, outcome, gbps, mops, labels, nanoseconds } = rowSchema.shape;
+const { from, to, rail, grid, block, producer, memory } = labels.shape;
+const glanceRowSchema = z.object({
+  ...{ kind, column, bytes, outcome, gbps, mops },
+  labels: z.object({ from, to, rail, grid, block, producer, memory }),
+  nanoseconds: nanoseconds.unwrap().pick({ min: true, p50: true, p95: true }).nullable(),
 });
 
 const samplesBegin = Buffer.from('"samples":[');
@@ -39,22 +50,23 @@ export function glanceAt(line: Buffer): Glance {
   const json = JSON.parse(withoutSamples(line)) as { line?: unknown } | null;
   switch (json?.line) {
     case 'header':
-      return { line: 'header', header: glanceHeaderSchema.parse(json) };
+      headerSchema.parse(json);
+      return { line: 'header', header: glanceHeaderSchema.parse(json), json: json as never };
     case 'footer':
       return { line: 'footer', ...footerLine.parse(json) };
-    case 'row': {
-      const row = rowLine.parse(json);
-      // A column that was skipped as a whole is one row of the file and none of the measurement.
-      const tried = row.bytes !== null || row.outcome !== 'skipped';
-      return { line: 'row', tried, headline: headlineOf(row) };
-    }
+    case 'row':
+      return { line: 'row', row: glanceRowSchema.parse(json) };
     default:
       if (typeof json?.line !== 'string') throw new TypeError('not a line of a run');
       return { line: 'other' };
   }
 }
 
-function headlineOf({ outcome, gbps, mops, column, bytes }: z.infer<typeof rowLine>) {
+/** A column that was skipped as a whole is one row of the file and none of the measurement. */
+export const isTried = ({ bytes, outcome }: GlanceRow): boolean =>
+  bytes !== null || outcome !== 'skipped';
+
+export function headlineOf({ outcome, gbps, mops, column, bytes }: GlanceRow) {
   if (outcome !== 'passed') return undefined;
   if (gbps !== null) return { gbps, column, bytes };
   return mops === undefined ? undefined : { mops, column, bytes };
