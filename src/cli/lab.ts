@@ -153,7 +153,7 @@ function addFaultCommands(lab: Command): void {
     .requiredOption('--host <number>', 'host number', natural)
     .requiredOption('--nic <number>', 'NIC number on that host', natural)
     .option('--rate <rate>', 'reduce the line rate, e.g. 25mbit', rate)
-    .option('--loss <percent>', 'drop this share of frames, e.g. 1%', percent)
+    .option('--loss <percent>', 'percentage of frames to drop, e.g. 2 or 0.1%', percent)
     .option('--down', 'take the link down')
     .option('--device <faults>', 'faults of its EFA device: KEY=VALUE[,…]', parsed(parseFaults))
     .addOption(new Option('--direction <way>', 'affect only this direction').choices(['out', 'in']))

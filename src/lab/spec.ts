@@ -23,9 +23,10 @@ const multiples: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9 };
 /** As tc writes rates: `250mbit`, `1gbit`. */
 export function parseRate(text: string): number {
   const match = /^(\d+(?:\.\d+)?)([kmg]?)bit$/i.exec(text.trim());
-  const bits = match ? Math.round(Number(match[1]) * multiples[match[2]!.toLowerCase()]!) : 0;
+  if (!match) throw bad(`"${text}" is not a rate`, 'Write it with a unit: 250mbit, 1gbit.');
+  const bits = Math.round(Number(match[1]) * multiples[match[2]!.toLowerCase()]!);
   if (bits >= 1000 && bits <= 100e9) return bits;
-  throw bad(`"${text}" is not a rate`, 'Write it as for tc: 250mbit, 1gbit.');
+  throw bad(`the rate ${text} is out of range`, 'Use 1kbit to 100gbit.');
 }
 
 export function formatRate(bitsPerSecond: number): string {
@@ -39,17 +40,21 @@ export function formatRate(bitsPerSecond: number): string {
 /** `500ms`, `2s`, `0.1ms`. */
 export function parseMilliseconds(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(us|ms|s)$/.exec(text.trim());
-  const ms = match ? Number(match[1]) * { us: 1e-3, ms: 1, s: 1e3 }[match[2] as 'ms']! : 0;
+  if (!match) throw bad(`"${text}" is not a time`, 'Write it with a unit: 200us, 2ms, 1s.');
+  const ms = Number(match[1]) * { us: 1e-3, ms: 1, s: 1e3 }[match[2] as 'ms']!;
   if (ms > 0 && ms <= 60_000) return ms;
-  throw bad(`"${text}" is not a time`, 'Write it with a unit: 200us, 2ms, 1s; at most 60s.');
+  throw bad(`the time ${text} is out of range`, 'Use more than 0, and at most 60s.');
 }
 
-/** `1%`, `0.01%`. */
+/** `2%`, or `2` for the same. Without the sign, a number below 1 could also be a share: that is refused. */
 export function parsePercent(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)%$/.exec(text.trim());
-  const percent = match ? Number(match[1]) : -1;
-  if (percent >= 0 && percent <= 100) return percent;
-  throw bad(`"${text}" is not a percentage`, 'Write it as 1% or 0.01%.');
+  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%?)$/.exec(text.trim());
+  if (!match) throw bad(`"${text}" is not a percentage`, 'Write it as 2, 2% or 0.01%.');
+  const value = Number(match[1]);
+  if (value > 100) throw bad(`${value} % is out of range`, 'Use 0 to 100 percent.');
+  if (match[2] === '%' || value === 0 || value >= 1) return value;
+  const share = Number((value * 100).toPrecision(6));
+  throw bad(`"${text}" could mean ${value} % or ${share} %`, `Write ${value}% or ${share}%.`);
 }
 
 export function checkSpec(spec: LabSpec): LabSpec {

@@ -22,19 +22,34 @@ describe('what a lab is to be', () => {
     expect(parseRate(formatRate(bits))).toBe(bits);
   });
 
-  test.for(['', '250', '250mb', '-1mbit', '0mbit', '1tbit', '250 mbit;'])(
-    '"%s" is no rate',
-    (text) => {
-      expect(() => parseRate(text)).toThrow(/is not a rate/);
-    },
-  );
+  test.for(['', '250', '250mb', '-1mbit', '1tbit', '250 mbit;'])('"%s" is no rate', (text) => {
+    expect(() => parseRate(text)).toThrow(/is not a rate/);
+  });
 
-  test('times and shares have units', () => {
+  test('times have units', () => {
     expect(parseMilliseconds('200us')).toBe(0.2);
     expect(parseMilliseconds('2s')).toBe(2000);
-    expect(parsePercent('0.01%')).toBe(0.01);
     expect(() => parseMilliseconds('5')).toThrow(/not a time/);
-    expect(() => parsePercent('101%')).toThrow(/not a percentage/);
+  });
+
+  test('a loss is a percentage, with or without its sign', () => {
+    expect(['2', '2%', '2 %', '1.5', '0', '100'].map(parsePercent)).toEqual([2, 2, 2, 1.5, 0, 100]);
+    expect(['0.01%', '.5%'].map(parsePercent)).toEqual([0.01, 0.5]);
+    for (const text of ['', '%', '2%%', '-1', 'two', '1e2']) {
+      expect(() => parsePercent(text)).toThrow(/is not a percentage/);
+    }
+  });
+
+  test('a number below 1 without the sign could be a share, so it is refused', () => {
+    expect(() => parsePercent('0.02')).toThrow('"0.02" could mean 0.02 % or 2 %');
+    expect(() => parsePercent('.5')).toThrow('".5" could mean 0.5 % or 50 %');
+  });
+
+  test('what is out of range is not called malformed', () => {
+    expect(() => parsePercent('101%')).toThrow(/out of range/);
+    expect(() => parseRate('0mbit')).toThrow(/out of range/);
+    expect(() => parseRate('200gbit')).toThrow(/out of range/);
+    expect(() => parseMilliseconds('0ms')).toThrow(/out of range/);
   });
 
   test.for([

@@ -21,18 +21,20 @@ export function parseCapabilities(text: string): Capability[] {
   });
 }
 
+const wholePercent = /^(?:100|\d{1,2})%?$/;
+
 /** What each fault's value is. */
 const faultValues = {
   open: /^1$/,
   queues: /^1$/,
   silent: /^1$/,
   error: /^\d{1,2}$/,
-  rnr: /^(?:100|\d{1,2})$/,
+  rnr: wholePercent,
   delay_us: /^\d{1,9}$/,
   corrupt: /^[1-9]\d{0,8}$/,
   early_immediate: /^1$/,
   overrun: /^1$/,
-  drop: /^(?:100|\d{1,2})$/,
+  drop: wholePercent,
 } satisfies Record<string, RegExp>;
 
 /** What `devices/efa` can be made to do. */
@@ -50,7 +52,7 @@ export function parseFaults(text: string): Faults {
       }
       if (!fits.test(value))
         throw bad(`"${part}" is not a valid fault`, `Write ${key}=${meaning(key)}.`);
-      return [key, value];
+      return [key, value.replace('%', '')];
     }),
   );
 }
@@ -69,7 +71,7 @@ export const parseNicFaults = (text: string): NicFaults[] =>
   });
 
 function meaning(key: string): string {
-  if (key === 'rnr' || key === 'drop') return 'PERCENT, 0 to 100';
+  if (key === 'rnr' || key === 'drop') return 'PERCENT, a whole number from 0 to 100';
   if (key === 'error') return 'STATUS, an EFA status such as 9';
   if (key === 'delay_us') return 'MICROSECONDS';
   return key === 'corrupt' ? 'N, to corrupt every Nth segment' : '1';
