@@ -144,23 +144,59 @@ const nicOf = (link: Link | undefined, channel: number): string | number => link
 const ratesByNic = (links: readonly Link[]): Map<string | number, number | undefined> =>
   new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
 
-/** Bits over Gbps are nanoseconds. Sequential blocks add up; others take as long as the busiest link. */
+/** Sequential blocks add up; others take as long as the busiest link. */
 function boundNanoseconds(load: Load, links: readonly Link[]): number | undefined {
-  const rates = ratesByNic(links);
   let longest = 0;
   let total = 0;
-  for (let rank = 0; rank < load.places; rank++) {
-    for (const direction of [load.out, load.in]) {
-      for (const [nic, bytes] of bytesByNic(load, direction, rank, links)) {
-        if (bytes === 0) continue;
-        const rateGbps = rates.get(nic);
-        if (rateGbps === undefined) return undefined;
-        longest = Math.max(longest, (bytes * 8) / rateGbps);
-        if (direction === load.out) total += (bytes * 8) / rateGbps;
-      }
-    }
+  for (let place = 0; place < load.places; place++) {
+    const needs = needsOf(load, place, links);
+    if (needs === undefined) return undefined;
+    longest = Math.max(longest, needs.longest);
+    total += needs.sent;
   }
   return load.sequential ? total : longest;
+}
+
+/** The nanoseconds that a place's busiest NIC and direction need, and those of all it sends: bits over Gbps. */
+function needsOf(load: Load, place: number, links: readonly Link[]) {
+  const rates = ratesByNic(links);
+  let longest = 0;
+  let sent = 0;
+  for (const direction of [load.out, load.in]) {
+    for (const [nic, bytes] of bytesByNic(load, direction, place, links)) {
+      if (bytes === 0) continue;
+      const rateGbps = rates.get(nic);
+      if (rateGbps === undefined) return undefined;
+      longest = Math.max(longest, (bytes * 8) / rateGbps);
+      if (direction === load.out) sent += (bytes * 8) / rateGbps;
+    }
+  }
+  return { longest, sent };
+}
+
+/**
+ * By rank: the best time of its own NICs over that of the busiest rank's, 0 to 1. Without all line rates, links count
+ * as equal.
+ */
+export function rankLoads(
+  traffic: Traffic,
+  strategy: Strategy,
+  links: readonly Link[],
+  wiring?: Wiring,
+): number[] {
+  const known = links.length > 0 && links.every(({ lineRateGbps }) => lineRateGbps !== undefined);
+  const equal = (links.length === 0 ? [{}] : links).map((link) => ({ ...link, lineRateGbps: 1 }));
+  const counted: readonly Link[] = known ? links : equal;
+  const load = loadOfTraffic(traffic, strategy, counted.length, wiring);
+  const { placeOf } = placesOf(traffic.world, wiring);
+  const needs = Array.from(
+    { length: load.places },
+    (_, place) => needsOf(load, place, counted)?.longest ?? 0,
+  );
+  const most = Math.max(...needs);
+  return Array.from({ length: traffic.world }, (_, rank) =>
+    most === 0 ? 1 : needs[placeOf(rank)]! / most,
+  );
 }
 
 function bytesByNic(load: Load, direction: Float64Array, rank: number, links: readonly Link[]) {

@@ -1,12 +1,18 @@
 import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood } from '../measure/figures.js';
-import { isNoisy, slowestPerIteration, summarize } from '../measure/statistics.js';
+import { isNoisy, type Summary, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { gbpsOf } from '../measure/units.js';
-import { allowedLineRateGbps, boundOfTraffic, type Link, type Wiring } from '../plan/bound.js';
+import {
+  allowedLineRateGbps,
+  boundOfTraffic,
+  type Link,
+  rankLoads,
+  type Wiring,
+} from '../plan/bound.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Path } from '../results/path.js';
 import { measuredRow } from '../results/rows.js';
-import type { Row } from '../results/schema.js';
+import type { PerRank, Row } from '../results/schema.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import type { Column } from './columns.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
@@ -95,12 +101,28 @@ export function rowOf(parts: RowParts): Row {
   });
 }
 
-function perRank({ timed, hosts }: RowParts) {
+function perRank({ timed, turns, column, links, wiring, hosts }: RowParts): PerRank[] {
   const { byRank, batch } = timed[0]!;
-  return byRank.map((samples, rank) => ({
+  const loads = rankLoads(turns[0]!.traffic, column.strategy, links, wiring);
+  return rankParts(
+    byRank.map((samples) => summarize([...samples], batch)),
+    hosts,
+    loads,
+  );
+}
+
+/** What each rank measured, and how much it had to do where that differs. All are by rank. */
+export function rankParts(
+  summaries: readonly Summary[],
+  hosts: readonly string[],
+  loads: readonly number[],
+): PerRank[] {
+  const uneven = loads.some((load) => load !== loads[0]);
+  return summaries.map((nanoseconds, rank) => ({
     rank,
     ...(hosts[rank] !== undefined && { host: hosts[rank] }),
-    nanoseconds: summarize([...samples], batch),
+    nanoseconds,
+    ...(uneven && { load: loads[rank]! }),
   }));
 }
 

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { allowedLineRateGbps, boundOfTraffic, loadOfTraffic } from '../../src/plan/bound.js';
+import {
+  allowedLineRateGbps,
+  boundOfTraffic,
+  loadOfTraffic,
+  rankLoads,
+} from '../../src/plan/bound.js';
 import { allToAllMatrixTraffic, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
@@ -155,5 +160,37 @@ describe('the allowed line rate', () => {
 
   test('is unknown when one of them is', () => {
     expect(allowedLineRateGbps(multi, [{ lineRateGbps: 100 }, {}])).toBeUndefined();
+  });
+});
+
+describe('the load of a rank', () => {
+  const matrix = (rows: readonly (readonly number[])[]) =>
+    allToAllMatrixTraffic({ matrix: rows.map((row) => row.map((cell) => 1024 * cell)) });
+
+  test('is 1 for all where all have as much to do', () => {
+    const traffic = allToAllTraffic({ world: 3, bytes: 1000 });
+    expect(rankLoads(traffic, single, nics(1, 100))).toEqual([1, 1, 1]);
+  });
+
+  test('is that of its busiest direction, over the busiest rank’s', () => {
+    const traffic = matrix([
+      [0, 100, 100],
+      [400, 0, 100],
+      [400, 100, 0],
+    ]);
+    expect(rankLoads(traffic, single, nics(1, 100))).toEqual([1, 500 / 800, 500 / 800]);
+    // Without rates, links count as equal.
+    expect(rankLoads(traffic, single, [])).toEqual([1, 500 / 800, 500 / 800]);
+    expect(rankLoads(traffic, multi, nics(2))).toEqual([1, 500 / 800, 500 / 800]);
+  });
+
+  test('is that of the NICs it shares, without what stays inside its host', () => {
+    const traffic = matrix([
+      [0, 900, 100],
+      [900, 0, 300],
+      [100, 100, 0],
+    ]);
+    const wiring = { hosts: ['a', 'a', 'b'] };
+    expect(rankLoads(traffic, single, nics(1, 100), wiring)).toEqual([1, 1, 1]);
   });
 });

@@ -1,11 +1,17 @@
 import { allToAllBytes, figuresOf, isTooGood, ncclExchange } from '../../measure/figures.js';
 import { slowestPerIteration, summarize } from '../../measure/statistics.js';
-import { allowedLineRateGbps, boundOfTraffic, type Link, type Wiring } from '../../plan/bound.js';
+import {
+  allowedLineRateGbps,
+  boundOfTraffic,
+  type Link,
+  rankLoads,
+  type Wiring,
+} from '../../plan/bound.js';
 import { multi } from '../../plan/strategies.js';
 import type { Path } from '../../results/path.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
-import { isBurst, tooGood } from '../../runner/row.js';
+import { isBurst, rankParts, tooGood } from '../../runner/row.js';
 import { addChecked, describeWrong } from '../../runner/verify.js';
 import type { BackendId } from './backend.js';
 import type { Verified } from './contents.js';
@@ -79,11 +85,11 @@ export function rowOfExchange(row: ExchangeRow): Row {
     labels: { ...(row.memory && { memory: row.memory }), ...(burst && { burst }) },
     failure,
     path: row.path,
-    perRank: parts.map((part, rank) => ({
-      rank,
-      ...(hosts[rank] !== undefined && { host: hosts[rank] }),
-      nanoseconds: summarize(part.samples),
-    })),
+    perRank: rankParts(
+      parts.map((part) => summarize(part.samples)),
+      hosts,
+      rankLoads(exchange.traffic(), multi, row.links, row.wiring),
+    ),
   });
 }
 

@@ -49,7 +49,7 @@ export function rankBars(lines: readonly Line[]): ChartParts | undefined {
   return barChart({
     title: `Time on each rank, ${sizeText(bytes)}`,
     caption: withLeftOut(
-      'Mean time of each rank on its own clock. Ranks wait for each other: a high bar means a slow rank or a slow peer.',
+      'Mean time of each rank on its own clock. Ranks wait for each other: a high bar means a slow rank, a slow peer or more bytes to move.',
       lines,
       bytes,
     ),
