@@ -1,8 +1,9 @@
+import { groupBy } from '../measure/group.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { formatList } from '../topology/cpu-set.js';
-import { drawTopology } from '../topology/draw.js';
+import { drawTopology, filled } from '../topology/draw.js';
 import type { Gpu, GpuFacts, Topology } from '../topology/model.js';
-import { assignNics, railNics, usableNics } from '../topology/nearest.js';
+import { assignNics, usableNics } from '../topology/nearest.js';
 import { nicTable } from '../topology/nic-table.js';
 import { pciAddress } from '../topology/pci-address.js';
 import type { Terminal } from './output/terminal.js';
@@ -39,6 +40,10 @@ export function gpusJson(map: MachineMap) {
     };
   });
 }
+
+/** The NICs that no GPU is given, with the reason. */
+export const unusedJson = ({ topology }: MachineMap) =>
+  usableNics(topology).skipped.map(({ name, reason, text }) => ({ nic: name, reason, text }));
 
 /** The NICs of a file; a file knows no addresses and no loopback. */
 export const nicsJson = ({ nics }: Topology) =>
@@ -81,12 +86,15 @@ export function mapText(
   if (topology.gpus.length === 0 && topology.nics.length === 0) return '';
   const width = Math.min(100, terminal.width);
   const { usable, skipped } = usableNics(topology);
-  const table = nicTable(assignNics(topology, usable), railNics(topology), { width });
+  const table = nicTable(assignNics(topology, usable), usable, { width });
   const rates =
     topology.ratesOf === undefined
       ? []
       : [`EFA rates are the published rates of ${topology.ratesOf}.`];
-  const left = skipped.map(({ name, text }) => `${name} is not used: ${text}`);
+  const left = [...groupBy(skipped, ({ text }) => text)].flatMap(([text, alike]) => {
+    const names = alike.map(({ name }) => name).join(', ');
+    return filled(`not used: ${names} (${text})`.split(' '), width);
+  });
   const drawing = drawTopology(topology, { width, unicode: terminal.unicode });
   return [drawing, table, [...rates, ...left]]
     .filter((lines) => lines.length > 0)

@@ -48,7 +48,12 @@ function sessionOptions(job: Job): SessionOptions {
 function recordOf({ benchmark, settings }: Job, session: Session) {
   const { fabric, world, unusedNics, nicsNotByGpu } = session;
   // What is the network's fault is for a diagnosis to say.
-  const leftOut = unusedNics.filter((one) => !isNetworkFault(one)).map(describeUnused);
+  const leftOut = (otherKind: boolean) =>
+    describeUnused(
+      unusedNics.filter(
+        (one) => !isNetworkFault(one) && (one.reason === 'other-kind') === otherKind,
+      ),
+    );
   const { chunkBytes, window, reduced } = pacingFor(fabric, settings, world.size);
   const planned = isPlanned(benchmark) ? benchmark : undefined;
   return {
@@ -56,7 +61,11 @@ function recordOf({ benchmark, settings }: Job, session: Session) {
     chunkBytes: planned?.wholeMessages ? null : chunkBytes,
     window,
     windowReduced: reduced,
-    ...(leftOut.length > 0 && { nicsLeftOut: leftOut }),
+    ...listed('nicsLeftOut', leftOut(false)),
+    ...listed('nicsNotMixed', leftOut(true)),
     ...(nicsNotByGpu && { nicsNotByGpu }),
   };
 }
+
+const listed = (key: string, texts: readonly string[]) =>
+  texts.length === 0 ? {} : { [key]: texts };

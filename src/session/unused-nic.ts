@@ -1,7 +1,10 @@
+import { groupBy } from '../measure/group.js';
+
 type UnusedReason =
   | 'no-carrier' // an interface that is set up and has no link, where other hosts have one
   | 'port-down' // an RDMA device whose port is not active
   | 'not-offered' // libfabric has no endpoint for it
+  | 'other-kind' // of another technology or rate than the NICs in use
   | 'does-not-open' // libfabric offers it, and opening an endpoint on it fails
   | 'does-not-reach' // what `host` sends on it does not come to `peer`
   | 'fewer-elsewhere'; // a rank on `peer` has fewer NICs near its GPU, and has no counterpart for it
@@ -22,8 +25,20 @@ export interface UnusedNic {
 export const isNetworkFault = ({ reason }: UnusedNic): boolean =>
   reason === 'no-carrier' || reason === 'does-not-reach';
 
-export const describeUnused = ({ nic, host, text }: UnusedNic): string =>
-  `${nic} on ${host}: ${text}`;
+/** How many hosts are named; the rest is counted. */
+const mostHosts = 4;
+
+/** One sentence per NIC and reason, whichever hosts it is about: `efa1 on h1, h2: cannot be opened`. */
+export function describeUnused(unused: readonly UnusedNic[]): string[] {
+  const groups = groupBy(unused, ({ nic, text }) => JSON.stringify([nic, text])).values();
+  return [...groups].map((alike) => {
+    const { nic, text } = alike[0]!;
+    const hosts = [...new Set(alike.map(({ host }) => host))];
+    const more = hosts.length - mostHosts;
+    const where = more > 0 ? [...hosts.slice(0, mostHosts), `${more} more`] : hosts;
+    return `${nic} on ${where.join(', ')}: ${text}`;
+  });
+}
 
 /** Several ranks tell of the same NIC. */
 export const distinct = (unused: readonly UnusedNic[]): UnusedNic[] => [

@@ -1,7 +1,7 @@
 import { groupBy } from '../measure/group.js';
 import { formatList } from './cpu-set.js';
 import type { Bridge, Gpu, OtherDevice, Topology, TreeNic, TreeNode } from './model.js';
-import { railNics } from './nearest.js';
+import { gbps, railNics } from './nearest.js';
 import { comparePci } from './pci-address.js';
 
 export interface DrawOptions {
@@ -130,8 +130,6 @@ function bridgeBranch(bridge: Bridge, view: View): Branch {
     below: branchesOf([...chain.at(-1)!.children, ...beside], view),
   };
 }
-
-const gbps = (rate: number): string => `${Number(rate.toPrecision(3))} Gbps`;
 
 function gpuBranch({ index, pci, model, linkGbps }: Gpu): Branch {
   const facts = [model, linkGbps === undefined ? undefined : `link ${gbps(linkGbps)}`];

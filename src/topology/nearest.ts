@@ -1,3 +1,5 @@
+import { groupBy } from '../measure/group.js';
+import { plural } from '../measure/units.js';
 import type { Bridge, Gpu, Topology, TreeNic, TreeNode } from './model.js';
 
 export type Nearness =
@@ -22,30 +24,57 @@ export function railNics(topology: Pick<Topology, 'nics'>): TreeNic[] {
 
 export interface Skipped {
   readonly name: string;
-  readonly reason: 'port-down' | 'not-offered';
+  readonly reason: 'port-down' | 'not-offered' | 'other-kind';
   readonly text: string;
 }
 
 /**
- * Which of the rails can be used. `offered` are the names libfabric has for NICs, when it was asked. What cannot be
- * opened is told, not fatal.
+ * Which of the rails are used: those of one technology and rate, since a transfer split over unequal NICs is as slow as
+ * the slowest. `offered` are the names libfabric has for NICs, when it was asked. What is left out is told, not fatal.
  */
 export function usableNics(
   topology: Pick<Topology, 'nics'>,
   offered?: readonly string[],
 ): { usable: TreeNic[]; skipped: Skipped[] } {
-  const usable: TreeNic[] = [];
-  const skipped: Skipped[] = [];
-  for (const nic of railNics(topology)) {
-    const names = [nic.name, ...nic.otherNames];
-    const skip = (reason: Skipped['reason'], text: string) =>
-      skipped.push({ name: nic.name, reason, text });
-    if (nic.up === false) skip('port-down', 'its port is down');
-    else if (offered !== undefined && !names.some((name) => offered.includes(name)))
-      skip('not-offered', 'libfabric does not offer it');
-    else usable.push(nic);
+  const rails = railNics(topology);
+  const isOffered = ({ name, otherNames }: TreeNic) =>
+    offered === undefined || [name, ...otherNames].some((one) => offered.includes(one));
+  const usable = fastestKind(rails.filter((nic) => nic.up !== false && isOffered(nic)));
+  const left = rails.filter((nic) => !usable.includes(nic));
+  return { usable, skipped: left.map((nic) => skippedFor(nic, usable, isOffered(nic))) };
+}
+
+function skippedFor(nic: TreeNic, usable: readonly TreeNic[], offered: boolean): Skipped {
+  const { name } = nic;
+  const [chosen] = usable;
+  if (nic.up === false) return { name, reason: 'port-down', text: 'its port is down' };
+  if (chosen === undefined || (!offered && nic.technology === chosen.technology)) {
+    return { name, reason: 'not-offered', text: 'libfabric does not offer it' };
   }
-  return { usable, skipped };
+  const others = describeKind(chosen, usable.length);
+  const text = `${describeKind(nic)} is not mixed with the ${others}`;
+  return { name, reason: 'other-kind', text };
+}
+
+/** `InfiniBand at 200 Gbps`, `8 EFA NICs at 400 Gbps`, `InfiniBand of unknown rate (link 31.5 Gbps)` */
+function describeKind({ technology, rateGbps, linkGbps }: TreeNic, count?: number): string {
+  const who = count === undefined ? technology : plural(count, `${technology} NIC`);
+  if (rateGbps !== undefined) return `${who} at ${gbps(rateGbps)}`;
+  return `${who} of unknown rate${linkGbps === undefined ? '' : ` (link ${gbps(linkGbps)})`}`;
+}
+
+export const gbps = (rate: number): string => `${Number(rate.toPrecision(3))} Gbps`;
+
+/** The NICs of the technology and rate that carry most together; of several, the kind whose single NIC is fastest. */
+function fastestKind(nics: readonly TreeNic[]): TreeNic[] {
+  const rateOf = ({ rateGbps, linkGbps }: TreeNic) => rateGbps ?? linkGbps ?? 0;
+  const totalOf = (kind: readonly TreeNic[]) => kind.reduce((sum, nic) => sum + rateOf(nic), 0);
+  const kinds = [
+    ...groupBy(nics, ({ technology, rateGbps }) => `${technology} ${rateGbps}`).values(),
+  ];
+  const byRate = (a: readonly TreeNic[], b: readonly TreeNic[]) =>
+    totalOf(b) - totalOf(a) || rateOf(b[0]!) - rateOf(a[0]!) || b.length - a.length;
+  return kinds.sort(byRate)[0] ?? [];
 }
 
 /**
@@ -56,7 +85,7 @@ export function usableNics(
  */
 export function assignNics(
   topology: Topology,
-  nics: readonly TreeNic[] = railNics(topology),
+  nics: readonly TreeNic[] = usableNics(topology).usable,
 ): GpuNics[] {
   const found = new Map<Gpu, GpuNics>();
   const taken = new Set<TreeNic>();

@@ -20,8 +20,15 @@ const closed: UnusedNic = {
   text: 'cannot be opened: no such device',
 };
 
-test('an unused NIC is named with its host and the reason', () => {
-  expect(describeUnused(closed)).toBe('efa1 on h1: cannot be opened: no such device');
+test('an unused NIC is named once, with its hosts and the reason', () => {
+  const hosts = Array.from({ length: 64 }, (_, i) => ({ ...closed, host: `h${i}` }));
+  expect(describeUnused([closed, deaf, { ...closed, host: 'h2' }])).toEqual([
+    'efa1 on h1, h2: cannot be opened: no such device',
+    'nic0 on h1: does not reach h2',
+  ]);
+  expect(describeUnused(hosts)).toEqual([
+    'efa1 on h0, h1, h2, h3, 60 more: cannot be opened: no such device',
+  ]);
 });
 
 test('what two ranks tell is told once', () => {

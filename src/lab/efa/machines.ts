@@ -22,6 +22,8 @@ export interface Machine {
   readonly numaNodes: number;
   readonly efas: readonly Place[];
   readonly gpus: readonly Place[];
+  /** Adapters of another kind, which show no port. */
+  readonly others?: { readonly places: readonly Place[]; readonly pcie: Pcie };
   /** NICs below the first bridge that leads to a GPU. */
   readonly nicsPerGroup: number;
   readonly efa: {
@@ -108,6 +110,10 @@ const p6b200 = [0x44, 0x55, 0x66, 0x79].map((bus, i) => ({
 }));
 
 const [gen3, gen5] = [8, 32];
+const p6Others = {
+  places: [13, 14].map((offset) => behindSwitch(p6b200[2]!, offset)),
+  pcie: { gigatransfers: gen3, lanes: 4 },
+};
 const reads: readonly Capability[] = ['read', 'rnr', 'source'];
 const writes: readonly Capability[] = [...reads, 'write'];
 const hundred = { rateGbps: 100, rateName: '4X EDR', speed: 32, width: 2 };
@@ -156,6 +162,7 @@ export const machines: readonly Machine[] = [
     id: 'p6-b200',
     instance: 'p6-b200.48xlarge',
     ...switched(p6b200),
+    others: p6Others,
     efa: {
       ...{ part: 0xefa3, rateGbps: 400, rateName: '8X HDR', speed: 64, width: 4 },
       capabilities,

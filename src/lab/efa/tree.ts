@@ -61,10 +61,16 @@ export function plantTree(root: string, options: TreeOptions): void {
   }
   plantNodes(plant, machine.numaNodes);
   for (const [index, nic] of nics.entries()) plantEfa(plant, index, nic, options);
-  if (!options.gpus) return;
-  const { device: id, pcie } = machine.gpu;
-  for (const gpu of machine.gpus)
-    plant.pci(gpu, { classCode: '0x030200', vendor: nvidia, id, pcie });
+  if (options.gpus) plantOthers(plant, machine);
+}
+
+/** GPUs, and adapters that are not EFA devices. */
+function plantOthers(plant: Planter, { gpus, gpu, others }: Machine): void {
+  const { device: id, pcie } = gpu;
+  for (const place of gpus) plant.pci(place, { classCode: '0x030200', vendor: nvidia, id, pcie });
+  for (const place of others?.places ?? []) {
+    plant.pci(place, { classCode: '0x020700', ...infiniBand, pcie: others!.pcie });
+  }
 }
 
 function refuseUsed(root: string): void {
@@ -131,6 +137,7 @@ interface PciDevice {
 
 const amazon = 0x1d0f;
 const nvidia = 0x10de;
+const infiniBand = { vendor: 0x15b3, id: 0x101e };
 const bridge = { classCode: '0x060400', vendor: amazon, id: 0x0200 };
 
 /** This machine's cores, dealt out to the nodes of the other. */

@@ -165,12 +165,16 @@ function smallWindow({ settings }: Run): Note[] {
 }
 
 function otherNics({ settings }: Run): Note[] {
-  const { nicsLeftOut, nicsNotByGpu } = settings;
-  if (nicsNotByGpu !== undefined) {
-    return [{ kind: 'doubt', text: `all NICs used, not those nearest each GPU: ${nicsNotByGpu}` }];
-  }
-  if (!Array.isArray(nicsLeftOut)) return [];
-  return nicsLeftOut.map((text) => ({ kind: 'doubt', text: `NIC not used: ${text}` }));
+  const { nicsLeftOut, nicsNotMixed, nicsNotByGpu } = settings;
+  const notes = (texts: unknown, kind: NoteKind) =>
+    Array.isArray(texts) ? texts.map((text) => ({ kind, text: `NIC not used: ${text}` })) : [];
+  const all = `all NICs used, not those nearest each GPU: ${nicsNotByGpu}`;
+  return [
+    ...(nicsNotByGpu === undefined
+      ? notes(nicsLeftOut, 'doubt')
+      : [{ kind: 'doubt' as const, text: all }]),
+    ...notes(nicsNotMixed, 'plain'),
+  ];
 }
 
 /** One note per reason; sizes are named where only some of a column were skipped. */

@@ -6,7 +6,7 @@ import { listNics } from '../../../src/fabric/nics.js';
 import { efaName, machines } from '../../../src/lab/efa/machines.js';
 import { parseCapabilities, parseFaults, parseMachine } from '../../../src/lab/efa/parse.js';
 import { plantTree, type TreeOptions, writeFaults } from '../../../src/lab/efa/tree.js';
-import { assignNics } from '../../../src/topology/nearest.js';
+import { assignNics, usableNics } from '../../../src/topology/nearest.js';
 import { readSysfs } from '../../../src/topology/sysfs.js';
 
 let root: string;
@@ -64,9 +64,16 @@ describe('the tree of a machine', () => {
     ]);
   });
 
-  test('p6-b200: one NIC of each GPU', () => {
+  test('p6-b200: one NIC of each GPU, and none of the adapters on the third switch', () => {
     plant('p6-b200');
     expect(byGpu()).toEqual([79, 80, 96, 97, 113, 114, 132, 133].map((bus) => `rdmap${bus}s0`));
+    expect(usableNics(topology()).skipped).toEqual(
+      ['0000:73:00.0', '0000:74:00.0'].map((name) => ({
+        name,
+        reason: 'other-kind',
+        text: 'InfiniBand of unknown rate (link 31.5 Gbps) is not mixed with the 8 EFA NICs at 400 Gbps',
+      })),
+    );
   });
 
   test('p4d: two GPUs share a NIC, in slots of a host bridge', () => {
@@ -79,10 +86,10 @@ describe('the tree of a machine', () => {
   });
 
   test.each(machines)(
-    '$id: every NIC is an EFA device with rate, node and an up port',
+    '$id: every NIC with a rate is an EFA device with node and an up port',
     (machine) => {
       plant(machine.id);
-      const { nics } = topology();
+      const nics = topology().nics.filter(({ rateGbps }) => rateGbps !== undefined);
       expect(nics.map(({ name }) => name)).toEqual(machine.efas.map(efaName));
       for (const [k, nic] of nics.entries()) {
         expect(nic).toMatchObject({ technology: 'EFA', up: true, rateGbps: machine.efa.rateGbps });
@@ -139,6 +146,7 @@ describe('what is asked for', () => {
 
   test('unknown faults, and values that make no sense, are refused', () => {
     expect(parseFaults('rnr=100,open=1')).toEqual({ rnr: '100', open: '1' });
+    expect(parseFaults('drop=5%')).toEqual({ drop: '5' });
     expect(() => parseFaults('opened=1')).toThrow('"opened" is not a fault');
     expect(() => parseFaults('rnr=101')).toThrow('"rnr=101" is not a valid fault');
     expect(() => parseFaults('silent')).toThrow('"silent" is not a valid fault');
