@@ -3,6 +3,7 @@ import { headline } from '../analysis/diagnosis/diagnosis.js';
 import { groupBy } from '../measure/group.js';
 import { mean } from '../measure/summary.js';
 import { plural, sizeText } from '../measure/units.js';
+import { fabricName } from '../results/fabric-name.js';
 import { noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Note } from '../results/note.js';
 import type { Row, Run } from '../results/schema.js';
@@ -17,10 +18,11 @@ export interface Point {
 }
 
 export interface Answer {
-  /** The finding in a sentence per benchmark. */
+  /** The finding in a sentence; of several runs what they have in common, or who wins. */
   readonly headline: string;
   /** What belongs beside it; may be empty. */
   readonly lead: string;
+  /** Of one run; several have cards, which tell of each. */
   readonly points: readonly Point[];
 }
 
@@ -29,29 +31,81 @@ export interface Answer {
  * `comparisons`.
  */
 export function answerOf(runs: readonly Run[], comparisons: readonly Against[] = []): Answer {
-  const groups = [...groupBy(runs, (run) => run.benchmark)].map(([benchmark, group]) => ({
-    group,
-    against: comparisons.filter((one) => one.benchmark === benchmark),
-  }));
-  const [only] = runs;
+  const [only, ...more] = runs;
+  if (only === undefined || more.length > 0) {
+    return { headline: severalHeadline(runs, comparisons), lead: '', points: [] };
+  }
   return {
-    headline: groups.map(({ group, against }) => groupFinding(group, against)).join(' '),
-    lead: (runs.length === 1 && reportKindOf(only!).lead?.(only!)) || '',
-    points:
-      runs.length === 1
-        ? [...diagnosed(only!), ...notesFor(only!).map((note) => pointOf(note, only!))]
-        : groups.flatMap(({ group, against }) => doubtsOf(group, against)),
+    headline: findingOf(only),
+    lead: reportKindOf(only).lead?.(only) || '',
+    points: [...diagnosed(only), ...notesFor(only).map((note) => pointOf(note, only))],
   };
 }
 
-function groupFinding(runs: readonly Run[], against: readonly Against[]): string {
-  if (runs.length === 1) return findingOf(runs[0]!);
-  const names = runNames(runs);
-  const bad = runs.flatMap((run, i) => troubleOf(run, `${run.benchmark} (${names[i]})`) ?? []);
-  return [...bad, severalFinding(runs, against)].join(' ');
+/** What went wrong, then what the runs have in common or who wins. */
+function severalHeadline(runs: readonly Run[], comparisons: readonly Against[]): string {
+  const groups = [...groupBy(runs, (run) => run.benchmark).values()];
+  const bad = groups.flatMap((group) => {
+    const names = runNames(group);
+    return group.flatMap((run, i) => {
+      const name = names[i] === '' ? run.benchmark : `${run.benchmark} (${names[i]})`;
+      return troubleOf(run, name) ?? [];
+    });
+  });
+  const trouble = bad.length > 1 ? [`${bad.length} of ${runs.length} runs have problems.`] : bad;
+  return [...trouble, resultOf(groups, comparisons, bad.length === 0)].join(' ');
 }
 
-function findingOf(run: Run): string {
+function resultOf(
+  groups: readonly (readonly Run[])[],
+  comparisons: readonly Against[],
+  sound: boolean,
+): string {
+  const [first = []] = groups;
+  if (groups.length === 1) return severalFinding(first, comparisons);
+  const compared = groups.filter((group) => group.length > 1);
+  return compared.length === 0 ? commonText(groups.flat(), sound) : winnersText(compared);
+}
+
+/** `3 benchmarks on tcp, 4 ranks on 1 host: all passed, no wrong byte.` */
+function commonText(runs: readonly Run[], sound: boolean): string {
+  const common = (of: (run: Run) => string) => {
+    const texts = new Set(runs.map(of));
+    return texts.size === 1 ? [...texts] : [];
+  };
+  const where = [
+    ...common(({ fabric }) => `on ${fabricName(fabric) ?? 'no fabric'}`),
+    ...common(
+      ({ world }) => `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+    ),
+  ].join(', ');
+  const passed = runs.filter(({ outcome }) => outcome === 'passed').length;
+  const result = passed === runs.length ? 'all passed' : `${passed} passed`;
+  const count = `${runs.length} benchmarks${where.startsWith('on ') ? ' ' : where && ', '}${where}`;
+  return `${count}: ${result}${sound ? ', no wrong byte' : ''}.`;
+}
+
+/** `shm reached the highest rate in all 3 benchmarks.` */
+function winnersText(groups: readonly (readonly Run[])[]): string {
+  const winners = groups.flatMap((group) => {
+    const winner = winnerOf(group);
+    return winner === undefined ? [] : [{ name: winner.name, benchmark: group[0]!.benchmark }];
+  });
+  const byName = [...groupBy(winners, ({ name }) => name)].sort(
+    ([, a], [, b]) => b.length - a.length,
+  );
+  const [[name, won] = ['', []]] = byName;
+  if (won.length === 0) return 'The runs have no size in common.';
+  if (won.length === groups.length) {
+    return `${name} reached the highest rate in all ${plural(won.length, 'benchmark')}.`;
+  }
+  const parts = byName.map(
+    ([who, some]) => `${who} in ${some.map(({ benchmark }) => benchmark).join(', ')}`,
+  );
+  return `Highest rate: ${parts.join('; ')}.`;
+}
+
+export function findingOf(run: Run): string {
   const bad = troubleOf(run, run.benchmark);
   const found = reportKindOf(run).finding(run);
   if (found === undefined) return bad ?? `${run.benchmark} measured nothing: ${whyNothing(run)}.`;
@@ -59,7 +113,7 @@ function findingOf(run: Run): string {
 }
 
 /** What went wrong comes first. */
-function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
+export function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
   const failed = rows.filter((row) => row.outcome === 'failed').length;
   const wrong = rows.some((row) => row.checked.wrong > 0);
   if (wrong) return `${name} delivered wrong data.`;
@@ -73,17 +127,17 @@ function troubleOf({ outcome, rows }: Run, name: string): string | undefined {
 const whyNothing = ({ rows, errors }: Run): string =>
   errors[0]?.message ?? rows.find((row) => row.reason !== undefined)?.reason ?? 'it has no rows';
 
-const diagnosed = ({ diagnosis }: Run): Point[] =>
+export const diagnosed = ({ diagnosis }: Run): Point[] =>
   (diagnosis?.findings ?? []).map((finding) => ({
     kind: 'bad',
     text: `${headline(finding)}. ${finding.evidence} ${finding.next}`,
   }));
 
 /** A page has charts for details. */
-const notesFor = (run: Run): Note[] => notesOf(run).filter(({ kind }) => kind !== 'detail');
+export const notesFor = (run: Run): Note[] => notesOf(run).filter(({ kind }) => kind !== 'detail');
 
 /** A table explains its mark for noise; a list says how many rows have it. */
-function pointOf({ kind, text, about }: Note, { rows }: Run): Point {
+export function pointOf({ kind, text, about }: Note, { rows }: Run): Point {
   if (about === 'verified') return { kind: 'good', text };
   if (about !== 'noise') return { kind, text };
   const noisy = rows.filter((row) => row.noisy).length;
@@ -91,28 +145,6 @@ function pointOf({ kind, text, about }: Note, { rows }: Run): Point {
     kind,
     text: `${noisy} of ${plural(rows.length, 'row')} are noisy: their samples vary widely (${noisyMark})`,
   };
-}
-
-/** Of several runs: how each compares with the first, and only what is wrong or in doubt. */
-function doubtsOf(runs: readonly Run[], against: readonly Against[]): Point[] {
-  const { benchmark } = runs[0]!;
-  const names = runNames(runs).map((name) => [benchmark, name].filter(Boolean).join(', '));
-  const compared = runs.length > 2 ? against.flatMap((one) => againstText(one) ?? []) : [];
-  const notes = runs.map(notesFor);
-  const verified = notes.every((list) => list.some(({ about }) => about === 'verified'));
-  return [
-    ...compared.map((text): Point => ({ kind: 'plain', text: `${benchmark}: ${text}` })),
-    ...runs.flatMap(diagnosed),
-    ...notes.flatMap((list, i) =>
-      list
-        .filter(({ kind }) => kind !== 'plain')
-        .map((note) => pointOf(note, runs[i]!))
-        .map(({ kind, text }): Point => ({ kind, text: `${names[i]}: ${text}` })),
-    ),
-    ...(verified
-      ? [{ kind: 'good' as const, text: `${benchmark}: all bytes verified, none wrong` }]
-      : []),
-  ];
 }
 
 function severalFinding(runs: readonly Run[], against: readonly Against[]): string {
@@ -129,22 +161,32 @@ function fastestOf(runs: readonly Run[]): string {
   const rated = runs.map((run) => ratedRows(run, rate));
   if (rated.every((rows) => rows.length === 0))
     return `none of the ${runs.length} runs measured a rate`;
-  const worlds = new Set(runs.map(({ world }) => `${world.ranks} on ${world.hosts.length}`));
-  if (worlds.size > 1) {
+  if (!inOneWorld(runs)) {
     const bests = rated.map((rows, i) => `${names[i]} ${bestText(rows, rate)}`);
     return `the runs differ in ranks or hosts; best of each: ${bests.join('; ')}`;
   }
+  const winner = winnerOf(runs);
+  if (winner === undefined) return `the ${runs.length} runs have no size in common`;
+  const { name, rows } = winner;
+  return `of ${runs.length} runs, ${name} is the fastest with ${bestText(rows, rate)}`;
+}
+
+const inOneWorld = (runs: readonly Run[]): boolean =>
+  new Set(runs.map(({ world }) => `${world.ranks} on ${world.hosts.length}`)).size === 1;
+
+/** The run with the highest rate, by the sizes that all of them measured; undefined where they cannot be ranked. */
+function winnerOf(runs: readonly Run[]): { name: string; rows: readonly Row[] } | undefined {
+  if (!inOneWorld(runs)) return undefined;
+  const rate = rateOf(runs);
+  const names = runNames(runs);
+  const rated = runs.map((run) => ratedRows(run, rate));
   const sizes = rated.map((rows) => new Set(rows.map((row) => row.bytes)));
-  const shared = rated.map((rows) =>
-    rows.filter(({ bytes }) => sizes.every((own) => own.has(bytes))),
-  );
-  const bests = shared.flatMap((rows, i) => {
+  const bests = rated.flatMap((all, i) => {
+    const rows = all.filter(({ bytes }) => sizes.every((own) => own.has(bytes)));
     const best = bestOf(rows, rate);
     return best === undefined ? [] : [{ rows, name: names[i]!, value: rate.of(best)! }];
   });
-  if (bests.length === 0) return `the ${runs.length} runs have no size in common`;
-  const { name, rows } = bests.reduce((a, b) => (b.value > a.value ? b : a));
-  return `of ${runs.length} runs, ${name} is the fastest with ${bestText(rows, rate)}`;
+  return bests.length === 0 ? undefined : bests.reduce((a, b) => (b.value > a.value ? b : a));
 }
 
 function bestText(rows: readonly Row[], rate: Rate): string {
@@ -154,7 +196,7 @@ function bestText(rows: readonly Row[], rate: Rate): string {
 }
 
 /** A run against the first; what counts as a difference, `weft compare` has said. Undefined where no row is in both. */
-function againstText({ names: [a, b], comparison: { rows } }: Against): string | undefined {
+export function againstText({ names: [a, b], comparison: { rows } }: Against): string | undefined {
   const both = rows.filter((row) => row.effect !== null);
   const count = (change: Change) => rows.filter((row) => row.change === change).length;
   const broken = count('broken in A') + count('broken in B');

@@ -4,13 +4,14 @@ import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
 import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
-import { type Answer, answerOf } from './answer.js';
+import { type Answer, answerOf, type Point } from './answer.js';
 import { type Chart, topics } from './chart.js';
 import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
 import { pathTable } from './path-table.js';
+import { cardsOf, type RunCard } from './run-cards.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
 
 interface Section {
@@ -28,6 +29,7 @@ export function renderReport(read: readonly Run[]): string {
   const charts = chartsOf(runs);
   const compared = comparisonsOf(read);
   const answer = answerOf(runs, compared);
+  const cards = runs.length > 1 ? cardsOf(runs, compared) : [];
   const sections = [
     ...chartSections(charts),
     ...comparisons(compared),
@@ -52,7 +54,7 @@ export function renderReport(read: readonly Run[]): string {
     '<body>',
     '<header class="bar"><span class="brand">Weft <span>report</span></span><button type="button" id="theme">Dark</button></header>',
     '<main>',
-    answerSection(answer, runs, sections),
+    answerSection(answer, cards, runs, sections),
     ...sections.map(sectionHtml),
     '</main>',
     `<footer>Written by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
@@ -73,24 +75,42 @@ const titleOf = (runs: readonly Run[]): string =>
 const sectionHtml = ({ id, title, body }: Section): string =>
   `<section id="${id}" aria-labelledby="${id}-title">\n<h2 id="${id}-title">${escapeMarkup(title)}</h2>\n${body}\n</section>`;
 
-function answerSection(answer: Answer, runs: readonly Run[], sections: readonly Section[]): string {
-  const points = answer.points.map(
-    ({ kind, text }) => `<li class="${kind}">${escapeMarkup(text)}</li>`,
-  );
+function answerSection(
+  answer: Answer,
+  cards: readonly RunCard[],
+  runs: readonly Run[],
+  sections: readonly Section[],
+): string {
   const links = sections.map(
     ({ id, title }) => `<li><a href="#${id}">${escapeMarkup(title)}</a></li>`,
   );
+  const about = runs.map((run) => `<p class="subject">${escapeMarkup(describeRun(run))}</p>`);
   return [
     '<section class="answer" aria-label="The answer">',
     `<h1>${escapeMarkup(answer.headline)}</h1>`,
     ...(answer.lead === '' ? [] : [`<p class="lead">${escapeMarkup(answer.lead)}</p>`]),
-    ...runs.map((run) => `<p class="subject">${escapeMarkup(describeRun(run))}</p>`),
-    `<ul class="points">${points.join('\n')}</ul>`,
+    ...(cards.length > 0 ? [`<div class="runs">${cards.map(runCard).join('\n')}</div>`] : about),
+    pointsHtml(answer.points),
     '<noscript><p>The charts need JavaScript; the tables below hold every number.</p></noscript>',
     `<nav aria-label="Sections"><ul>${links.join('')}</ul></nav>`,
     '</section>',
   ].join('\n');
 }
+
+const pointsHtml = (points: readonly Point[]): string => {
+  const items = points.map(({ kind, text }) => `<li class="${kind}">${escapeMarkup(text)}</li>`);
+  return items.length === 0 ? '' : `<ul class="points">${items.join('\n')}</ul>`;
+};
+
+const runCard = ({ title, finding, subject, state, points }: RunCard): string =>
+  [
+    `<article class="card run ${state}">`,
+    `<h2>${escapeMarkup(title)}</h2>`,
+    `<p class="finding">${escapeMarkup(finding)}</p>`,
+    pointsHtml(points),
+    `<p class="subject">${escapeMarkup(subject)}</p>`,
+    '</article>',
+  ].join('\n');
 
 function chartSections(charts: readonly Chart[]): Section[] {
   const several = new Set(charts.map((chart) => chart.benchmark)).size > 1;

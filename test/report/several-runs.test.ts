@@ -5,6 +5,7 @@ import { answerOf } from '../../src/report/answer.js';
 import { comparisonsOf } from '../../src/report/comparison.js';
 import { renderReport } from '../../src/report/html.js';
 import { measuredText } from '../../src/report/measured.js';
+import { cardsOf } from '../../src/report/run-cards.js';
 import { comparisonParts } from '../../src/results/formats/comparison.js';
 import type { Run } from '../../src/results/schema.js';
 import * as made from './fixtures.js';
@@ -76,6 +77,71 @@ describe('three runs', () => {
     const said = headline(...made.nodeRuns());
     expect(said).toMatch(/^all2all: the runs differ in ranks or hosts; best of each: 2 hosts\S* /);
     expect(said).not.toContain('fastest');
+  });
+});
+
+describe('several benchmarks', () => {
+  const three = () => [timed(5), made.referenceRun('all2all'), gpu.queueRun()];
+
+  test('are introduced by what they have in common', () => {
+    expect(headline(timed(5), made.referenceRun('all2all'), made.referenceRun('sendrecv'))).toBe(
+      '3 benchmarks on efa, 4 ranks on 4 hosts: all passed, no wrong byte.',
+    );
+    expect(headline(by('tcp', timed(5)), made.referenceRun('all2all'))).toBe(
+      '2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong byte.',
+    );
+  });
+
+  test('of several variants name the winner once', () => {
+    const variant = (name: string, factor: number) =>
+      [timed(5 * factor, [1024]), { ...timed(8 * factor, [1024]), benchmark: 'all2all' }].map(
+        (run) => by(name, run),
+      );
+    expect(headline(...variant('tcp', 2), ...variant('shm', 1))).toBe(
+      'shm reached the highest rate in all 2 benchmarks.',
+    );
+    const [write, all2all] = [variant('tcp', 1)[0]!, variant('tcp', 3)[1]!];
+    expect(headline(write, all2all, ...variant('shm', 2))).toBe(
+      'Highest rate: tcp in write; shm in all2all.',
+    );
+  });
+
+  test('say in one sentence how many have problems', () => {
+    const aborted = (run: Run): Run => ({ ...run, outcome: 'aborted' });
+    const [a, b, c] = three();
+    expect(headline(aborted(a!), aborted(b!), c!)).toMatch(/^2 of 3 runs have problems\. /);
+    expect(headline(aborted(a!), b!, c!)).toMatch(/^write did not finish: /);
+  });
+});
+
+describe('the cards of several runs', () => {
+  const cards = (...runs: Run[]) => cardsOf(runs, comparisonsOf(runs));
+
+  test('give each run its own answer, in the order of the runs', () => {
+    const runs = ['tcp', 'shm', 'efa'].map((name, i) => by(name, timed([10, 5, 7][i]!)));
+    const [tcp, shm, efa] = cards(...runs);
+    expect([tcp, shm, efa].map((card) => card!.title)).toEqual([
+      'write: tcp',
+      'write: shm',
+      'write: efa',
+    ]);
+    expect(shm!.finding).toBe(answerOf([runs[1]!]).headline);
+    expect(tcp!.points.map(({ text }) => text).join()).not.toContain('speed of');
+    expect(shm!.points[0]!.text).toMatch(/^shm runs at [\d.]+ times the speed of tcp \(/);
+  });
+
+  test('are good, in doubt or bad', () => {
+    const noisy = made.row({ column: 'a', bytes: 8, us: 5, noisy: true });
+    const wrong = made.row({ column: 'a', bytes: 8, us: 5, checked: { bytes: 16, wrong: 2 } });
+    const states = [timed(5), made.run('b', [noisy]), made.run('c', [wrong])];
+    expect(cards(...states).map(({ state }) => state)).toEqual(['good', 'doubt', 'bad']);
+  });
+
+  test('replace the list of points and subjects', () => {
+    const page = renderReport([timed(5), made.referenceRun('all2all')]);
+    expect(page.match(/<article class="card run good">/g)).toHaveLength(2);
+    expect(page.match(/<p class="subject">/g)).toHaveLength(2);
+    expect(renderReport([timed(5)])).not.toContain('<article');
   });
 });
 
