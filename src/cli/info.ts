@@ -1,15 +1,24 @@
 import type { Command } from 'commander';
+import { WeftError } from '../errors.js';
 import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
 import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded, plural } from '../measure/units.js';
-import { option, text, type ValuesOf } from '../settings/option.js';
+import { onOff, option, text, type ValuesOf } from '../settings/option.js';
 import { readHwlocFile } from '../topology/hwloc.js';
 import { readSysfs } from '../topology/sysfs.js';
+import { infoOfAllRanks } from './info-hosts.js';
 import { efaJson, efaLines, gpuPostingLines, portWords, rdmaJson } from './info-rdma.js';
-import { gpuLines, gpusJson, type MachineMap, mapText, nicsJson } from './info-topology.js';
+import {
+  gpuLines,
+  gpusJson,
+  type MachineMap,
+  mapText,
+  nicsJson,
+  unusedJson,
+} from './info-topology.js';
 import { addOptions, readOptions } from './options.js';
 import { stdoutTerminal } from './output/terminal.js';
-import { formatOption } from './show-options.js';
+import { formatOption, rankOptions } from './show-options.js';
 
 const infoOptions = {
   format: formatOption,
@@ -18,6 +27,8 @@ const infoOptions = {
     help: 'read an hwloc XML file instead of this machine',
     kind: text,
   }),
+  allRanks: onOff('--all-ranks', 'compare the hosts of a job (local ranks or a launcher’s)'),
+  ...rankOptions,
 };
 type InfoOptions = ValuesOf<typeof infoOptions>;
 
@@ -26,11 +37,27 @@ export function addInfoCommand(program: Command): void {
   const command = program
     .command('info')
     .description('Show libfabric, NICs, GPUs and what is missing.');
-  addOptions(command, infoOptions).action((raw: unknown) => {
+  addOptions(command, infoOptions).action(async (raw: unknown) => {
     const options = readOptions(raw, infoOptions);
+    refuseIdle(options);
+    if (options.allRanks) {
+      process.exitCode = await infoOfAllRanks(options);
+      return;
+    }
     const text = options.topology === undefined ? here(options) : fromFile(options);
     process.stdout.write(`${text}\n`);
   });
+}
+
+/** An option that would do nothing is a misunderstanding. */
+function refuseIdle({ allRanks, topology, ranks, iface, tokenFile }: InfoOptions): void {
+  const idle =
+    allRanks && topology !== undefined
+      ? '--topology has no effect with --all-ranks'
+      : !allRanks && (ranks ?? iface ?? tokenFile) !== undefined
+        ? '--ranks, --iface and --token-file have no effect without --all-ranks'
+        : undefined;
+  if (idle !== undefined) throw new WeftError('BAD_USAGE', idle, { hint: 'Leave it out.' });
 }
 
 function here({ format }: InfoOptions): string {
@@ -72,6 +99,7 @@ export function fileJson(file: string, map: MachineMap) {
     providers: [],
     nics: nicsJson(map.topology),
     gpus: gpusJson(map),
+    unusedNics: unusedJson(map),
     limits: null,
     missing: [],
   };
@@ -92,6 +120,7 @@ function infoJson(found: Inspection, map: MachineMap) {
     })),
     efa: efaJson(efa),
     gpus: gpusJson(map),
+    unusedNics: unusedJson(map),
     limits: {
       ...limits,
       lockedMemoryBytes: limits.lockedMemoryBytes ?? null,

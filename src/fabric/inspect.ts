@@ -94,14 +94,14 @@ function listProviders(library: Library, offered: readonly NativeInfo[]): Provid
   });
 }
 
-function readLimits(): Limits {
+export function readLimits(sysfs = sysfsRoot()): Limits {
   return {
     cores: availableParallelism(),
     memoryBytes: kiB(readFileSync('/proc/meminfo', 'utf8'), /^MemTotal:\s+(\d+) kB$/m),
     lockedMemoryBytes: limit('Max locked memory'),
     sharedMemoryFreeBytes: freeOn('/dev/shm'),
     openFiles: limit('Max open files'),
-    transparentHugePages: hugePages(),
+    transparentHugePages: hugePages(sysfs),
   };
 }
 
@@ -123,8 +123,8 @@ function limit(name: string): number | undefined {
   return line?.[1] === undefined || line[1] === 'unlimited' ? undefined : Number(line[1]);
 }
 
-function hugePages(): string {
-  const text = read(`${sysfsRoot()}/kernel/mm/transparent_hugepage/enabled`);
+function hugePages(sysfs: string): string {
+  const text = read(`${sysfs}/kernel/mm/transparent_hugepage/enabled`);
   return text === undefined ? 'unavailable' : (/\[(\w+)\]/.exec(text)?.[1] ?? 'unknown');
 }
 

@@ -73,8 +73,14 @@ export function pairsFinding(run: Run): string | undefined {
 
 /** A diagnosis has measured suspects alone, and knows better than a comparison with the median. */
 function conclusionOf({ findings, notConfirmed }: NonNullable<Run['diagnosis']>): string {
-  if (findings.length > 0) return `${plural(findings.length, 'fault')} found.`;
+  const differing = findings.filter(({ symptom }) => symptom === 'differs').length;
+  const faults = findings.length - differing;
+  const alike =
+    differing === 0
+      ? ''
+      : ` The hosts differ in ${plural(differing, 'respect')} that should be equal.`;
+  if (faults > 0) return `${plural(faults, 'fault')} found.${alike}`;
   return notConfirmed.length === 0
-    ? 'No fault found.'
-    : 'No fault found: every suspect was fine when measured alone.';
+    ? `No fault found.${alike}`
+    : `No fault found: every suspect was fine when measured alone.${alike}`;
 }

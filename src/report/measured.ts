@@ -1,5 +1,12 @@
+import {
+  type Difference,
+  differencesOf,
+  oddText,
+  usualText,
+} from '../analysis/hosts/differences.js';
 import { plural, sizeText } from '../measure/units.js';
 import { fabricName } from '../results/fabric-name.js';
+import { factKeys, factTitles } from '../results/host-facts.js';
 import type { Run } from '../results/schema.js';
 
 /** What one iteration is and what its clock encloses, per benchmark. */
@@ -95,9 +102,24 @@ export function machineOf({ world, fabric, startedAt, endedAt }: Run): Fact[] {
       [fabric.library, fabric.version].filter((part) => part !== null).join(' ') || 'none',
     ],
     ['Channels', rates.join(', ') || 'none'],
+    ...hostFacts(world),
     ['Started', timeText(startedAt)],
     ['Ended', endedAt === null ? 'did not finish' : timeText(endedAt)],
   ];
 }
+
+/** What should be equal on every host, with the odd ones. */
+function hostFacts(world: Run['world']): Fact[] {
+  const differences = new Map(differencesOf(world).map((one) => [one.fact, one]));
+  return factKeys.flatMap((key): Fact[] => {
+    const fact = world.facts?.[key];
+    const difference = differences.get(key);
+    if (difference) return [[factTitles[key], differenceText(difference)]];
+    return typeof fact === 'string' ? [[factTitles[key], fact]] : [];
+  });
+}
+
+const differenceText = (difference: Difference): string =>
+  [usualText(difference), oddText(difference)].filter(Boolean).join('; ');
 
 const timeText = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`;

@@ -9,6 +9,8 @@ const directionSchema = z.enum(['out', 'in', 'both']);
 /** Who is meant. A host has its name, a NIC host and nic, a rank rank and host, a pair both ends. */
 const whoSchema = z.object({
   host: z.string().optional(),
+  /** Of a difference: the odd hosts, or all where no value has more than half of them. */
+  hosts: z.array(z.string()).optional(),
   rank: count.optional(),
   /** The interface or device; with `cause: 'rail'` that of every host. */
   nic: z.string().optional(),
@@ -22,9 +24,14 @@ const whoSchema = z.object({
 const findingSchema = z.object({
   cause: z.enum(['host', 'nic', 'rail', 'pair', 'rank']),
   who: whoSchema,
-  /** slow: bandwidth; late: latency; loss: packets sent again; stalls: the process itself stood still; down: nothing comes through. */
-  symptom: z.enum(['slow', 'late', 'loss', 'stalls', 'down']),
-  /** Against the healthy: 0.7 is 70 % of their bandwidth, or 3 times their latency for `late`; 0 for `down`. */
+  /**
+   * slow: bandwidth; late: latency; loss: packets sent again; stalls: the process itself stood still; down: nothing
+   * comes through; differs: the hosts are not set up alike.
+   */
+  symptom: z.enum(['slow', 'late', 'loss', 'stalls', 'down', 'differs']),
+  /** Of `differs`: what differs, a key of `world.facts`. */
+  fact: z.string().optional(),
+  /** Against the healthy: 0.7 is 70 % of their bandwidth, or 3 times their latency for `late`; 0 for `down`, 1 for `differs`. */
   effect: z.number(),
   confidence: z.number().min(0).max(1),
   /** One sentence each: why we say so, and what to look at. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { diagnosisSchema } from './finding.js';
+import { worldFactsSchema } from './host-facts.js';
 import { pathSchema } from './path.js';
 
 /**
@@ -54,6 +55,8 @@ const perRankSchema = z.object({
   rank: count,
   host: z.string().optional(),
   nanoseconds: summarySchema.nullable(),
+  /** The best time of its own NICs over that of the busiest rank's; absent: all ranks have as much to do. */
+  load: z.number().min(0).max(1).optional(),
 });
 
 /** Where the time of one request went: medians, in nanoseconds. */
@@ -131,6 +134,8 @@ export const headerSchema = z.object({
     launcher: z.string(),
     /** The host of each rank; absent in files of older versions. */
     hostOfRank: z.array(z.string()).optional(),
+    /** What should be equal on every host: kernel, drivers, MTU, …; absent in files of older versions. */
+    facts: worldFactsSchema.optional(),
   }),
   fabric: z.object({
     library: z.string().nullable(),

@@ -1,5 +1,7 @@
+import { differenceFindings } from '../analysis/hosts/differences.js';
 import { isWeftError, WeftError } from '../errors.js';
 import type { Diagnosis } from '../results/finding.js';
+import type { WorldFacts } from '../results/host-facts.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -10,6 +12,7 @@ import {
   type RunHeader,
   runSchemaName,
 } from '../results/schema.js';
+import { gatherFacts } from '../session/host-facts.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
 import type { World } from '../world/world.js';
@@ -54,6 +57,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   };
   const open = () => openBenchmark({ ...options, listener: recording });
   let opened: OpenBenchmark | undefined = await open();
+  const facts = await gatherFacts(world, opened.session?.fabric.library.version);
   // Opened anew for each repeat: what connections differ by belongs to the spread.
   const repeatedly = async () => {
     for (; repeat < repeats; repeat++) {
@@ -67,7 +71,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   };
   try {
     if (world.rank !== 0) return void (await repeatedly());
-    return await keepRun({ header: headerOf(job, world, opened), world, out }, (kept) => {
+    return await keepRun({ header: headerOf(job, world, opened, facts), world, out }, (kept) => {
       heard = {
         row: (one) => {
           kept.row(one);
@@ -114,7 +118,10 @@ async function keepRun(
         rows.push(row);
       },
       diagnosed: (found) => {
-        diagnosis = found;
+        diagnosis = {
+          ...found,
+          findings: [...found.findings, ...differenceFindings(header.world)],
+        };
       },
     });
   } catch (caught) {
@@ -143,7 +150,12 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf({ benchmark, settings, options }: Job, world: World, opened: OpenBenchmark) {
+function headerOf(
+  { benchmark, settings, options }: Job,
+  world: World,
+  opened: OpenBenchmark,
+  facts: WorldFacts | undefined,
+) {
   const startedAt = new Date();
   const own = Object.keys(options).length > 0 ? { own: options } : {};
   return {
@@ -156,6 +168,7 @@ function headerOf({ benchmark, settings, options }: Job, world: World, opened: O
       hosts: [...new Set(world.hosts)],
       launcher: world.launcher,
       hostOfRank: [...world.hosts],
+      ...(facts && { facts }),
     },
     fabric: fabricOf(opened.session),
     settings: JSON.parse(

@@ -3,7 +3,7 @@ import type { Direction, Finding, Pace, Retest, Who } from '../../results/findin
 import type { Places } from './cells.js';
 import { type Side, sidesOf } from './sides.js';
 import { type Suspect, type Symptom, shareLost, standingStill } from './suspects.js';
-import { evidenceOf, nextStep } from './words.js';
+import { evidenceOf, type Measured, nextStep } from './words.js';
 
 export interface RetestResult {
   readonly suspect: Suspect;
@@ -38,7 +38,7 @@ export function conclude({ suspect, retests, pace }: RetestResult, places: Place
   const borneOut = slow.filter(({ bandwidth }) => Math.log(bandwidth) <= worst / 2);
   const slowRails = new Set(borneOut.map(({ rail }) => rail));
   const late = rest.filter((side) => !slowRails.has(side.rail) && isLate(side, suspect));
-  const about = (symptom: Finding['symptom'], some: readonly Side[]) =>
+  const about = (symptom: Measured, some: readonly Side[]) =>
     findingsAbout(symptom, some, sides, suspect, places);
   return [...about('loss', lossy), ...about('slow', borneOut), ...about('late', late)];
 }
@@ -62,7 +62,7 @@ const has = (symptoms: readonly Symptom[], metric: Symptom['metric']): boolean =
   symptoms.some((symptom) => symptom.metric === metric);
 
 function findingsAbout(
-  symptom: Finding['symptom'],
+  symptom: Measured,
   bad: readonly Side[],
   all: readonly Side[],
   suspect: Suspect,
@@ -102,7 +102,7 @@ const sameWays = (sides: readonly Side[]): boolean => {
   return new Set(sides.map(({ rail }) => waysOf(rail))).size === 1;
 };
 
-const effectOf = (symptom: Finding['symptom'], sides: readonly Side[]): number => {
+const effectOf = (symptom: Measured, sides: readonly Side[]): number => {
   if (symptom !== 'late') return median(sides.map(({ bandwidth }) => bandwidth));
   return median(sides.map(({ latency, latencyMean }) => Math.max(latency, latencyMean)));
 };
@@ -153,7 +153,7 @@ function rankFinding(
 const confidenceFrom = (sigmas: number, consistency: number): number =>
   Math.round(Math.min(0.99, 1 - 2 ** (-sigmas / 4)) * consistency * 100) / 100;
 
-function confidenceOf({ symptoms }: Suspect, symptom: Finding['symptom'], alone: number): number {
+function confidenceOf({ symptoms }: Suspect, symptom: Measured, alone: number): number {
   const relevant = symptoms.filter(({ metric }) => tellingMetrics[symptom].includes(metric));
   const scanned = (relevant.length > 0 ? relevant : symptoms).map(({ sigmas, consistency }) =>
     confidenceFrom(sigmas, consistency),
@@ -163,7 +163,7 @@ function confidenceOf({ symptoms }: Suspect, symptom: Finding['symptom'], alone:
   return Math.round(Math.min(0.99, both) * 100) / 100;
 }
 
-const tellingMetrics: Record<Finding['symptom'], readonly Symptom['metric'][]> = {
+const tellingMetrics: Record<Measured, readonly Symptom['metric'][]> = {
   slow: ['slow'],
   loss: ['loss', 'stall'],
   late: ['late', 'stall'],
@@ -172,7 +172,7 @@ const tellingMetrics: Record<Finding['symptom'], readonly Symptom['metric'][]> =
 };
 
 /** How far the retest was from healthy, in units of what is usual. */
-function sigmasAlone(symptom: Finding['symptom'], effect: number, resent: number): number {
+function sigmasAlone(symptom: Measured, effect: number, resent: number): number {
   if (symptom === 'loss') return resent;
   return Math.abs(Math.log(effect)) / (symptom === 'slow' ? 0.04 : 0.25);
 }

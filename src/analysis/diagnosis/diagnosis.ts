@@ -1,10 +1,12 @@
 import type { Diagnosis, Finding } from '../../results/finding.js';
+import { titleOf } from '../hosts/differences.js';
 import type { Places } from './cells.js';
 import type { RetestResult } from './conclude.js';
 import { nameOf } from './finding-name.js';
 import { type Gap, gapFindings } from './gaps.js';
 import { concludeAll } from './loss.js';
 import type { ScanResult, Suspect, Symptom } from './suspects.js';
+import type { Measured } from './words.js';
 
 interface Examined {
   readonly scan: ScanResult;
@@ -35,7 +37,7 @@ export function diagnosisOf({ scan, suspects, results, gaps }: Examined): Diagno
   };
 }
 
-const looked: Record<Finding['symptom'], string> = {
+const looked: Record<Measured, string> = {
   slow: 'looked slow',
   late: 'had high latency',
   loss: 'seemed to lose packets',
@@ -43,7 +45,7 @@ const looked: Record<Finding['symptom'], string> = {
   down: 'seemed down',
 };
 
-const symptomOf: Record<Symptom['metric'], Finding['symptom']> = {
+const symptomOf: Record<Symptom['metric'], Measured> = {
   slow: 'slow',
   late: 'late',
   stall: 'late',
@@ -69,8 +71,9 @@ function whoOf({ ranks, rail }: Suspect, { cause }: Symptom, { hosts, nics }: Pl
 /** `NIC nic1 of h2: slow, 70 % of healthy bandwidth (confidence 0.97)` */
 export function headline(finding: Finding): string {
   const { symptom, effect, confidence } = finding;
+  if (symptom === 'differs') return `${nameOf(finding)}: ${titleOf(finding)} differs`;
   const percent = `${Math.round(effect * 100)} %`;
-  const what: Record<Finding['symptom'], string> = {
+  const what: Record<Measured, string> = {
     slow: `slow, ${percent} of healthy bandwidth`,
     late: `high latency, ${effect.toFixed(1)} times healthy`,
     loss: `loses packets, ${percent} of healthy bandwidth`,

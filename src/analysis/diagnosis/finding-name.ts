@@ -1,12 +1,15 @@
 import type { Finding } from '../../results/finding.js';
+import { namesOf } from '../hosts/differences.js';
 
 /** `h2’s NIC nic1 (out)`, `h1 → h3`, `rank 2 on h2`. */
 export function nameOf({ cause, who }: Pick<Finding, 'cause' | 'who'>): string {
   const way = who.direction === 'both' ? '' : who.direction === 'out' ? ', outgoing' : ', incoming';
   const rail = who.nic ?? (who.rail === undefined ? '' : `rail ${who.rail}`);
   switch (cause) {
-    case 'host':
-      return `host ${who.host}${way}`;
+    case 'host': {
+      const { hosts = [] } = who;
+      return hosts.length > 1 ? `hosts ${namesOf(hosts)}` : `host ${who.host}${way}`;
+    }
     case 'nic':
       return `NIC ${rail} of ${who.host}${way}`;
     case 'rail':

@@ -9,7 +9,10 @@ export interface Figures {
   readonly longestMs?: number;
 }
 
-type Subject = Pick<Finding, 'cause' | 'who' | 'symptom'>;
+/** A difference between hosts has words of its own. */
+export type Measured = Exclude<Finding['symptom'], 'differs'>;
+
+type Subject = Pick<Finding, 'cause' | 'who'> & { readonly symptom: Measured };
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const times = (factor: number): string => `${factor.toFixed(factor < 10 ? 1 : 0)} times`;

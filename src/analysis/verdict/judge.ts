@@ -4,7 +4,9 @@ import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
 import { compareRuns } from '../compare/compare.js';
 import { notesOf } from '../compare/notes.js';
+import { headline } from '../diagnosis/diagnosis.js';
 import { nameOf } from '../diagnosis/finding-name.js';
+import { differenceFindings } from '../hosts/differences.js';
 import { type Expectation, judgeExpectations } from './expectations.js';
 import { judgeComparison, judgeSoundness } from './judge-runs.js';
 import {
@@ -31,7 +33,7 @@ export type Source =
 /** The verdict on runs: what is always looked at, and what was expected. */
 export function judge(source: Source, all: readonly Run[], notes: readonly string[]): Verdict {
   const runs = all.map(mergeRepeats);
-  const always = [...judgeSoundness(runs), ...judgeDiagnoses(runs)];
+  const always = [...judgeSoundness(runs), ...judgeDiagnoses(runs), ...judgeHosts(runs)];
   const { against, items, notes: more = [] } = judgeBySource(source, all, runs);
   return verdictOf({ against, items: [...always, ...items], runs, notes: [...notes, ...more] });
 }
@@ -80,16 +82,27 @@ const failingShare = 0.5;
 function judgeDiagnoses(runs: readonly Run[]): Item[] {
   return runs.flatMap(({ benchmark, diagnosis }) => {
     if (!diagnosis) return [];
-    if (diagnosis.findings.length > 0) return diagnosis.findings.map(itemOf);
+    const faults = diagnosis.findings.filter(({ symptom }) => symptom !== 'differs');
+    if (faults.length > 0) return faults.map(itemOf);
     return [{ name: `${benchmark} outliers`, grade: 'pass', reason: 'No outliers found.' }];
   });
+}
+
+/** Whether the hosts are set up alike; every run tells of it. */
+function judgeHosts(runs: readonly Run[]): Item[] {
+  const told = runs.filter(({ world }) => world.facts !== undefined && world.hosts.length > 1);
+  const items = told.flatMap(({ world }) => differenceFindings(world).map(itemOf));
+  const distinct = new Map(items.map((item) => [item.reason, item]));
+  if (told.length === 0 || distinct.size > 0) return [...distinct.values()];
+  const reason = 'Drivers, links and settings are the same on every host.';
+  return [{ name: 'hosts', grade: 'pass', reason }];
 }
 
 function itemOf(finding: Finding): Item {
   const { symptom, effect, evidence, next } = finding;
   const fails = symptom === 'down' || (symptom === 'slow' && effect < failingShare);
   return {
-    name: nameOf(finding),
+    name: symptom === 'differs' ? headline(finding) : nameOf(finding),
     grade: fails ? 'fail' : 'degraded',
     reason: evidence,
     next,

@@ -1,4 +1,5 @@
 import type { Run } from '../../results/schema.js';
+import { type Difference, differencesOf } from '../hosts/differences.js';
 
 const grades = ['pass', 'degraded', 'fail'] as const;
 /** How a result stands: as expected, below that, or failed. */
@@ -29,6 +30,8 @@ export interface Verdict {
   /** True where any of the runs used emulated devices. */
   readonly emulated?: boolean;
   readonly items: readonly Item[];
+  /** What is not the same on every host; absent where nothing is known to differ. */
+  readonly differences?: readonly Difference[];
   /** What was left out, and why. */
   readonly notes: readonly string[];
 }
@@ -39,6 +42,7 @@ const worstGrade = (items: readonly Pick<Item, 'grade'>[]): Grade =>
 export function verdictOf(
   parts: Pick<Verdict, 'against' | 'items'> & { runs: readonly Run[]; notes?: readonly string[] },
 ): Verdict {
+  const [differences = []] = parts.runs.map((run) => differencesOf(run.world));
   return {
     schema: 'weft.check/1',
     grade: worstGrade(parts.items),
@@ -46,6 +50,7 @@ export function verdictOf(
     runs: parts.runs.map((run) => run.id),
     ...(parts.runs.some(({ fabric }) => fabric.emulated) && { emulated: true }),
     items: parts.items,
+    ...(differences.length > 0 && { differences }),
     notes: parts.notes ?? [],
   };
 }

@@ -8,6 +8,7 @@ import type { Run } from '../schema.js';
 /** What `pairs` found: its result, however much there is of it. */
 export function findingsOf({ diagnosis, rows }: Run): Note[] {
   if (!diagnosis) return [];
+  const sound = diagnosis.findings.every(({ symptom }) => symptom === 'differs');
   const found = diagnosis.findings.flatMap((finding): Note[] => [
     { kind: 'bad', text: headline(finding) },
     { kind: 'plain', text: `${finding.evidence} ${finding.next}` },
@@ -17,7 +18,7 @@ export function findingsOf({ diagnosis, rows }: Run): Note[] {
     kind: 'plain',
     text: `No slow pair found (${ways} directed pairs measured).`,
   };
-  return found.length === 0 ? [none] : found;
+  return sound ? [none, ...found] : found;
 }
 
 export const unconfirmedNotes = ({ diagnosis }: Run): Note[] =>
@@ -30,9 +31,10 @@ export const unconfirmedNotes = ({ diagnosis }: Run): Note[] =>
 export function outlierNotes(run: Run): Note[] {
   const { hosts } = placesOf(run);
   return [...groupBy(run.rows, (row) => row.column)].flatMap(([column, rows]) =>
-    steadyOutliers(rows).map(({ rank, ratio }): Note => {
+    steadyOutliers(rows, hosts).map(({ rank, ratio, uneven }): Note => {
       const who = `rank ${rank} (${hosts[rank] ?? 'unknown host'})`;
-      const share = `${Math.round(ratio * 100)} % of the speed of the other ranks`;
+      const others = uneven ? 'the other ranks, per byte' : 'the other ranks';
+      const share = `${Math.round(ratio * 100)} % of the speed of ${others}`;
       const text = `${who} runs ${column} at ${share}; weft pairs finds the cause`;
       return { kind: 'doubt', text };
     }),

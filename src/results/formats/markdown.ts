@@ -1,5 +1,7 @@
+import { differencesOf } from '../../analysis/hosts/differences.js';
 import { isInMatrix } from '../row-kinds.js';
 import type { Run } from '../schema.js';
+import { differenceMarkdown } from './differences.js';
 import { findingsOf } from './findings.js';
 import { gridOf, leadOf } from './grid.js';
 import { type Matrix, matricesOf } from './heat-map.js';
@@ -13,7 +15,9 @@ export function formatMarkdown(run: Run, { verbose = false }: { verbose?: boolea
   const notes = [...findingsOf(run), ...shownNotes(run, verbose)].map(
     ({ text }) => `- ${escapedMarkdown(text)}`,
   );
-  return `${[`**${escapedMarkdown(describeRun(run))}**`, '', ...tables, ...notes].join('\n')}\n`;
+  const differences = run.diagnosis ? differenceMarkdown(differencesOf(run.world)) : [];
+  const title = `**${escapedMarkdown(describeRun(run))}**`;
+  return `${[title, '', ...tables, ...differences, ...notes].join('\n')}\n`;
 }
 
 function gridLines(run: Run): string[] {

@@ -1,9 +1,11 @@
+import { differencesOf } from '../../analysis/hosts/differences.js';
 import type { Note, NoteKind } from '../note.js';
 import { type Figure, gbpsText } from '../row-figures.js';
 import { isInMatrix } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
 import { backendTables, hasBackends, trafficOf } from './backends.js';
 import { barText, sparkline } from './bars.js';
+import { differenceLines } from './differences.js';
 import { findingsOf } from './findings.js';
 import { type Grid, gridOf, leadOf } from './grid.js';
 import { heatMap, matricesOf } from './heat-map.js';
@@ -64,7 +66,8 @@ export function formatTable(run: Run, options: TableOptions = {}): string {
       wrap(text, width).map((line) => style.paint(noteColor[kind], line)),
     );
   const below = [findingsOf(run), shownNotes(run, options.verbose)].map(written);
-  const parts = [[...title, ...about], ...tablesOf(run, style, options), ...below];
+  const differences = run.diagnosis ? differenceLines(differencesOf(run.world)) : [];
+  const parts = [[...title, ...about], ...tablesOf(run, style, options), differences, ...below];
   const filled = parts.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

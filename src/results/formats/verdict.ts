@@ -1,4 +1,5 @@
 import type { Grade, Item, Verdict } from '../../analysis/verdict/verdict.js';
+import { differenceLines } from './differences.js';
 import { type Ink, painter, wrap } from './text.js';
 
 interface Look {
@@ -14,7 +15,7 @@ const gradeWidth = 10;
 export function formatVerdict(verdict: Verdict, look: Look = {}): string {
   const { color = false, width = 80, all = false } = look;
   const paint = painter(color);
-  const { grade, items, against, notes, emulated } = verdict;
+  const { grade, items, against, notes, emulated, differences = [] } = verdict;
   const count = (of: Grade) => items.filter((item) => item.grade === of).length;
   const counts = (['fail', 'degraded', 'pass'] as const)
     .filter((of) => count(of) > 0)
@@ -37,6 +38,7 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
     ...notes.flatMap((note) => wrap(note, width)),
     ...(shown.length === 0 ? [] : ['']),
     ...shown.flatMap(lineOf),
+    ...(differences.length === 0 ? [] : ['', ...differenceLines(differences)]),
   ].join('\n')}\n`;
 }
 
