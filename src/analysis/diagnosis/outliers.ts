@@ -19,6 +19,8 @@ interface Timed {
 
 const fewest = 3;
 const leastEffect = -Math.log(0.85);
+/** Time is not quite in proportion to bytes: buffers hide little, and many senders to one rank slow it down. */
+const leastUnevenEffect = -Math.log(0.5);
 const leastNoise = 0.03;
 const leastSigmas = 6;
 
@@ -47,16 +49,17 @@ function outliersOf({ perPeer = [], perRank = [] }: Row, hosts: readonly string[
 
 /**
  * The usual pace is that of nanoseconds per load: who has more to do may take longer. Whoever has little to do may have
- * to wait for the busiest, so only what takes longer than the busiest should is slow.
+ * to wait for the busiest, so only what takes far longer than the busiest should is slow.
  */
 function slowOf(timed: readonly Timed[]): Outlier[] {
   if (timed.length < fewest) return [];
   const speedOf = ({ nanoseconds, load }: Timed) => Math.log(load) - Math.log(nanoseconds);
   const speeds = timed.filter(({ load }) => load > 0).map(speedOf);
   const center = median(speeds);
-  const rest = speeds.map((speed) => speed - center).filter((speed) => speed > -leastEffect);
-  const least = Math.max(leastEffect, leastSigmas * Math.max(leastNoise, spreadOf(rest)));
   const uneven = timed.some(({ load }) => load !== timed[0]!.load);
+  const effect = uneven ? leastUnevenEffect : leastEffect;
+  const rest = speeds.map((speed) => speed - center).filter((speed) => speed > -effect);
+  const least = Math.max(effect, leastSigmas * Math.max(leastNoise, spreadOf(rest)));
   return timed
     .filter((one) => -Math.log(one.nanoseconds) - center <= -least)
     .map((one) => ({ rank: one.rank, ratio: Math.exp(speedOf(one) - center), uneven }));

@@ -52,6 +52,10 @@ describe.each([0.5, 1.2, 2, 3])('an exchange of zipf:%f', (imbalance) => {
     expect(accused(fair, loads)).toEqual([]);
   });
 
+  test('nor of the crowd that sends to it', () => {
+    expect(accused(fair.with(0, 1.5 * fair[0]!), loads)).toEqual([]);
+  });
+
   test('nor of waiting for the busiest', () => {
     expect(
       accused(
@@ -63,8 +67,8 @@ describe.each([0.5, 1.2, 2, 3])('an exchange of zipf:%f', (imbalance) => {
   });
 
   test('a rank that is slower than its own bytes explain is found', () => {
-    expect(accused(fair.with(0, 2 * fair[0]!), loads)).toEqual([0]);
-    expect(accused(fair.with(5, 2 * fair[0]!), loads)).toEqual([5]);
+    expect(accused(fair.with(0, 2.5 * fair[0]!), loads)).toEqual([0]);
+    expect(accused(fair.with(5, 2.5 * fair[0]!), loads)).toEqual([5]);
   });
 });
 
