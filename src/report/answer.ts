@@ -53,56 +53,58 @@ function severalHeadline(runs: readonly Run[], comparisons: readonly Against[]):
     });
   });
   const trouble = bad.length > 1 ? [`${bad.length} of ${runs.length} runs have problems.`] : bad;
-  return [...trouble, resultOf(groups, comparisons, bad.length === 0)].join(' ');
+  return [...trouble, resultOf(groups, comparisons)].join(' ');
 }
 
-function resultOf(
-  groups: readonly (readonly Run[])[],
-  comparisons: readonly Against[],
-  sound: boolean,
-): string {
+function resultOf(groups: readonly (readonly Run[])[], comparisons: readonly Against[]): string {
   const [first = []] = groups;
   if (groups.length === 1) return severalFinding(first, comparisons);
   const compared = groups.filter((group) => group.length > 1);
-  return compared.length === 0 ? commonText(groups.flat(), sound) : winnersText(compared);
+  const winners = winnersText(compared, groups.length);
+  if (winners !== undefined && compared.length === groups.length) {
+    return `${winners.replace(/^highest/, 'Highest')}.`;
+  }
+  const common = commonText(groups.flat(), groups.length);
+  return `${[common, winners].filter(Boolean).join('; ')}.`;
 }
 
-/** `3 benchmarks on tcp, 4 ranks on 1 host: all passed, no wrong byte.` */
-function commonText(runs: readonly Run[], sound: boolean): string {
+/** `3 benchmarks on tcp, 4 ranks on 1 host: all passed, no wrong byte` */
+function commonText(runs: readonly Run[], benchmarks: number): string {
   const common = (of: (run: Run) => string) => {
     const texts = new Set(runs.map(of));
     return texts.size === 1 ? [...texts] : [];
   };
   const where = [
-    ...common(({ fabric }) => `on ${fabricName(fabric) ?? 'no fabric'}`),
+    ...common(({ fabric }) => ` on ${fabricName(fabric) ?? 'no fabric'}`),
     ...common(
-      ({ world }) => `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
+      ({ world }) => `, ${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`,
     ),
-  ].join(', ');
+  ].join('');
+  const count = runs.length === benchmarks ? '' : `${runs.length} runs of `;
   const passed = runs.filter(({ outcome }) => outcome === 'passed').length;
+  const checked = runs.every(({ rows }) => rows.some((row) => row.checked.bytes > 0));
+  const wrong = runs.some(({ rows }) => rows.some((row) => row.checked.wrong > 0));
   const result = passed === runs.length ? 'all passed' : `${passed} passed`;
-  const count = `${runs.length} benchmarks${where.startsWith('on ') ? ' ' : where && ', '}${where}`;
-  return `${count}: ${result}${sound ? ', no wrong byte' : ''}.`;
+  const data = checked && !wrong ? ', no wrong byte' : '';
+  return `${count}${benchmarks} benchmarks${where}: ${result}${data}`;
 }
 
-/** `shm reached the highest rate in all 3 benchmarks.` */
-function winnersText(groups: readonly (readonly Run[])[]): string {
+/** `shm reached the highest rate in all 3 benchmarks`; undefined where nothing can be ranked. */
+function winnersText(groups: readonly (readonly Run[])[], benchmarks: number): string | undefined {
   const winners = groups.flatMap((group) => {
     const winner = winnerOf(group);
     return winner === undefined ? [] : [{ name: winner.name, benchmark: group[0]!.benchmark }];
   });
-  const byName = [...groupBy(winners, ({ name }) => name)].sort(
-    ([, a], [, b]) => b.length - a.length,
-  );
-  const [[name, won] = ['', []]] = byName;
-  if (won.length === 0) return 'The runs have no size in common.';
-  if (won.length === groups.length) {
-    return `${name} reached the highest rate in all ${plural(won.length, 'benchmark')}.`;
+  const byName = [...groupBy(winners, ({ name }) => name)];
+  if (byName.length === 0) return undefined;
+  const [[name] = ['']] = byName;
+  if (byName.length === 1 && winners.length === benchmarks) {
+    return `${name} reached the highest rate in all ${plural(benchmarks, 'benchmark')}`;
   }
   const parts = byName.map(
-    ([who, some]) => `${who} in ${some.map(({ benchmark }) => benchmark).join(', ')}`,
+    ([who, won]) => `${who} in ${won.map(({ benchmark }) => benchmark).join(', ')}`,
   );
-  return `Highest rate: ${parts.join('; ')}.`;
+  return `highest rate: ${parts.join('; ')}`;
 }
 
 export function findingOf(run: Run): string {

@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import type { Run } from '../../src/results/schema.js';
 import { Desk } from '../benchmarks/weft.js';
 import { row } from '../live/desk.js';
 import { runOf } from '../results/fixtures.js';
 import { noBrowser, Tab, useBrowser } from './browser.js';
 
 const columns = ['SinglePin', 'MultiPin'];
+const small = runOf([row(65_536, 'SinglePin')]);
 const run = runOf([1, 2, 4].flatMap((times) => columns.map((name) => row(65_536 * times, name))));
 
 class Reported implements Disposable {
@@ -16,12 +18,14 @@ class Reported implements Disposable {
   readonly url = pathToFileURL(join(this.folder, 'report.html')).href;
 
   /** As `weft report` writes it. */
-  async write(): Promise<void> {
+  async write(runs: readonly Run[] = [run]): Promise<void> {
     using desk = new Desk();
-    writeFileSync(join(this.folder, 'run.json'), JSON.stringify(run));
-    const { exitCode } = await desk.weft(
-      `report ${this.folder}/run.json -o ${this.folder}/report.html`,
-    );
+    const files = runs.map((one, i) => {
+      const file = join(this.folder, `run${i}.json`);
+      writeFileSync(file, JSON.stringify(one));
+      return file;
+    });
+    const { exitCode } = await desk.weft(`report ${files.join(' ')} -o ${this.folder}/report.html`);
     expect(exitCode).toBe(0);
   }
 
@@ -92,4 +96,25 @@ describe.skipIf(noBrowser)(`a report in a browser${noBrowser ? ` (${noBrowser})`
     await tab.expectNoSideways();
     expect(tab.complaints).toEqual([]);
   });
+
+  test.each([
+    ['light', 1200, 3],
+    ['dark', 400, 1],
+  ] as const)(
+    'of eight runs has a card for each: %s, %i px',
+    async (colorScheme, width, columns) => {
+      using reported = new Reported();
+      await reported.write(
+        Array.from({ length: 8 }, (_, i) => ({ ...small, id: `run-${i}`, benchmark: `bench${i}` })),
+      );
+      await using tab = await Tab.open({ colorScheme, viewport: { width, height: 800 } });
+      await tab.page.goto(reported.url);
+      const cards = await tab.page.locator('.runs .run').all();
+      const boxes = await Promise.all(cards.map((card) => card.boundingBox()));
+      expect(boxes).toHaveLength(8);
+      expect(new Set(boxes.map((box) => box!.x)).size).toBe(columns);
+      expect(await tab.violations()).toEqual([]);
+      await tab.expectNoSideways();
+    },
+  );
 });

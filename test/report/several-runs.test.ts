@@ -106,6 +106,20 @@ describe('several benchmarks', () => {
     );
   });
 
+  test('of which some have several runs say both', () => {
+    const runs = [by('tcp', timed(5)), by('shm', timed(10)), made.referenceRun('all2all')];
+    expect(headline(...runs)).toBe(
+      '3 runs of 2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong byte; highest rate: tcp in write.',
+    );
+  });
+
+  test('that checked nothing do not claim that nothing was wrong', () => {
+    const unchecked = made.row({ column: 'a', bytes: 8, us: 5, checked: { bytes: 0, wrong: 0 } });
+    expect(headline(made.run('write', [unchecked]), made.referenceRun('all2all'))).toMatch(
+      /: all passed\.$/,
+    );
+  });
+
   test('say in one sentence how many have problems', () => {
     const aborted = (run: Run): Run => ({ ...run, outcome: 'aborted' });
     const [a, b, c] = three();
