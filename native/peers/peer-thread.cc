@@ -36,8 +36,12 @@ struct PeerThread::Item {
   std::unique_ptr<Fault> fault;
 };
 
-std::shared_ptr<PeerThread> PeerThread::start() {
+std::shared_ptr<PeerThread> PeerThread::start(Napi::Env env) {
   auto thread = std::make_shared<PeerThread>();
+  env.AddCleanupHook([thread] {
+    std::lock_guard lock(thread->gate_);
+    thread->orphaned_ = true;
+  });
   // Detached, and holding itself: nobody may have to wait for a library that does not return.
   std::thread([thread] { thread->loop(); }).detach();
   return thread;
@@ -73,16 +77,28 @@ void PeerThread::loop() {
       items_.pop_front();
     }
     item->perform();
-    // The item, with its deferred, must die on the JavaScript thread: it goes there with the call.
-    auto told = item->told;
-    auto* carried = new std::shared_ptr<Item>(std::move(item));
-    auto status = told.BlockingCall(carried, [](Napi::Env env, Napi::Function, std::shared_ptr<Item>* held) {
-      Napi::HandleScope scope(env);
-      (*held)->settle(env);
-      delete held;
-    });
-    if (status == napi_ok) told.Release();
+    if (!tell(std::move(item))) return;
   }
+}
+
+bool PeerThread::tell(std::shared_ptr<Item> item) {
+  // The item, with its deferred, must die on the JavaScript thread: it goes there with the call, or nowhere.
+  auto* carried = new std::shared_ptr<Item>(std::move(item));
+  std::lock_guard lock(gate_);
+  if (orphaned_) return false;
+  // Node frees the function when its environment ends, whoever still holds it, and nothing keeps the process alive for
+  // it: this thread must not touch it once the call is made. So JavaScript's thread releases it.
+  auto status = (*carried)->told.BlockingCall(carried, [](Napi::Env env, Napi::Function, std::shared_ptr<Item>* held) {
+    Napi::HandleScope scope(env);
+    try {
+      (*held)->settle(env);
+    } catch (const Napi::Error&) {
+      // The process is ending: JavaScript can no longer run, and nobody waits.
+    }
+    (*held)->told.Release();
+    delete held;
+  });
+  return status == napi_ok;
 }
 
 }  // namespace weft

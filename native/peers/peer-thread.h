@@ -20,7 +20,7 @@ class PeerThread : public std::enable_shared_from_this<PeerThread> {
   /// Runs on the peer's thread; what it throws rejects the promise.
   using Job = std::function<Result()>;
 
-  static std::shared_ptr<PeerThread> start();
+  static std::shared_ptr<PeerThread> start(Napi::Env env);
 
   Napi::Promise run(Napi::Env env, Job job);
   /// No further jobs; the thread ends after those it has.
@@ -29,11 +29,14 @@ class PeerThread : public std::enable_shared_from_this<PeerThread> {
  private:
   struct Item;
   void loop();
+  /// False when JavaScript's environment has ended: nobody is left to tell.
+  bool tell(std::shared_ptr<Item> item);
 
   std::mutex gate_;
   std::condition_variable news_;
   std::deque<std::shared_ptr<Item>> items_;
   bool stopped_ = false;
+  bool orphaned_ = false;
 };
 
 }  // namespace weft

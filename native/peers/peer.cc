@@ -73,7 +73,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
       auto path = info[0].As<Napi::String>().Utf8Value();
       bool isNccl = info[1].As<Napi::String>().Utf8Value() == "nccl";
       state_->table = isNccl ? &openNccl(path) : &load(path);
-      thread_ = PeerThread::start();
+      thread_ = PeerThread::start(info.Env());
     });
   }
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Command } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
@@ -8,6 +9,7 @@ import {
   commonKeysOf,
   everyoneSpeaks,
   isPlanned,
+  type LauncherEnd,
   optionsOf,
   usesFabric,
 } from '../runner/benchmark.js';
@@ -128,12 +130,20 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
   return launcher.start({ ranks, pin: settings.pin, ...command }).then((end) => {
     if (end.code === exitCode.ok) return exitCode.ok;
     if (!end.explained) {
-      const how =
-        end.signal === undefined ? `exited with code ${end.code}` : `was killed by ${end.signal}`;
-      process.stderr.write(`weft: ${launcher.command} ${how}, and no rank reported an error\n`);
+      process.stderr.write(
+        `weft: ${launcher.command} ${howEnded(end)}, and no rank reported an error\n`,
+      );
     }
     // A launcher makes a code of its own of a rank that was killed.
     const ours = Object.values<number>(exitCode).find((code) => code === end.code);
     return ours ?? exitCode.failed;
   });
+}
+
+/** Launchers, as shells, add 128 to the number of the signal that killed what they started. */
+function howEnded({ code, signal }: LauncherEnd): string {
+  if (signal !== undefined) return `was killed by ${signal}`;
+  const byNumber = Object.entries(constants.signals).find(([, number]) => code === 128 + number);
+  const why = byNumber === undefined ? '' : ` (a rank was killed by ${byNumber[0]})`;
+  return `exited with code ${code}${why}`;
 }

@@ -1,0 +1,23 @@
+// A library that takes its time to close: the process may end meanwhile.
+#include <cstdlib>
+#include <unistd.h>
+
+#include "../../native/peers/shim.h"
+
+namespace {
+
+int opened;
+
+void version(char* text, size_t capacity) { std::snprintf(text, capacity, "late"); }
+void* open(const weft_peer_setup*, char*) { return &opened; }
+void address(void*, const char** bytes, size_t* length) { *bytes = "", *length = 0; }
+int connect(void*, const char* const*, const size_t*, char*) { return 0; }
+int exchange(void*, const weft_peer_blocks*, double*, char*) { return 0; }
+void close(void*) { usleep(static_cast<useconds_t>(std::atoi(std::getenv("CLOSE_US")))); }
+
+}  // namespace
+
+WEFT_PEER_EXPORT const weft_peer_table* weft_peer() {
+  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, exchange, close};
+  return &table;
+}
