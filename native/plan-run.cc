@@ -158,6 +158,22 @@ Napi::Value verifiedResult(Napi::Env env, const std::vector<double>& samples, co
   return result;
 }
 
+// Of each silence: start, duration, whether in a barrier, how many are open; of each of those: peer, channel, outgoing.
+Napi::Value watchedResult(Napi::Env env, const std::vector<double>& samples, const std::vector<Silence>& silences) {
+  std::vector<double> numbers;
+  for (const Silence& one : silences) {
+    numbers.insert(numbers.end(), {static_cast<double>(one.start), static_cast<double>(one.nanoseconds),
+                                   one.barrier ? 1.0 : 0.0, static_cast<double>(one.open.size())});
+    for (const Silence::Open& open : one.open) {
+      numbers.insert(numbers.end(), {static_cast<double>(open.peer), static_cast<double>(open.channel), open.outgoing ? 1.0 : 0.0});
+    }
+  }
+  auto result = Napi::Object::New(env);
+  result.Set("samples", toArray(env, samples));
+  result.Set("silences", toArray(env, numbers));
+  return result;
+}
+
 Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const ProxyExecutor& proxy) {
   auto result = Napi::Object::New(env);
   result.Set("samples", toArray(env, samples));
@@ -172,6 +188,7 @@ RunOptions readOptions(const Napi::Object& job) {
   options.batch = field(job, "batch");
   options.timeoutNanoseconds = field(job, "timeoutMs") * 1000000u;
   options.expectedNanoseconds = field(job, "expectedMs") * 1000000u;
+  if (job.Get("silenceMs").IsNumber()) options.silenceNanoseconds = field(job, "silenceMs") * 1000000u;
   options.spinsBeforeYield = static_cast<unsigned>(field(job, "spinsBeforeYield"));
   if (options.batch == 0 || options.iterations % options.batch != 0) {
     throw Fault("plan", EINVAL, "iterations must be a multiple of the batch");
@@ -261,7 +278,8 @@ void PlanRun::settle(Napi::Env env) {
   }
   deferred_.Resolve(proxy_       ? proxyResult(env, samples_, *proxy_)
                     : verifying_ ? verifiedResult(env, samples_, verifying_->early())
-                                 : toArray(env, samples_));
+                    : options_.silenceNanoseconds > 0 ? watchedResult(env, samples_, executor_->silences())
+                                                      : toArray(env, samples_));
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@ import { benchmarks } from '../dist/benchmarks/index.js';
 import { showOptions } from '../dist/cli/show-options.js';
 import { commonKeysOf } from '../dist/runner/benchmark.js';
 import { flagOf, formatValue } from '../dist/settings/option.js';
+import { soakOptions } from '../dist/settings/soak.js';
 import { fabricOptions, measureOptions } from '../dist/settings/table.js';
 
 export const page = fileURLToPath(new URL('../docs/options.md', import.meta.url));
@@ -58,10 +59,11 @@ const own = (table) =>
     ]),
   );
 
-const shown = tableOf(
-  ['option', 'default', 'meaning'],
-  Object.values(showOptions).map((option) => [code(option.flags), defaultOf(option), option.help]),
-);
+const onCommandLine = (table) =>
+  tableOf(
+    ['option', 'default', 'meaning'],
+    Object.values(table).map((option) => [code(option.flags), defaultOf(option), option.help]),
+  );
 
 export const text = `# Options
 
@@ -88,7 +90,13 @@ ${benchmarks
 
 These options stand on the command line only.
 
-${shown}
+${onCommandLine(showOptions)}
+
+## Soaks
+
+Options of \`weft soak\`, before the \`--\`; see [soak.md](soak.md).
+
+${onCommandLine(soakOptions)}
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, text);

@@ -184,6 +184,7 @@ void Executor::completed(Operation& operation, uint64_t bytes) {
 void Executor::poll() {
   if (port_.drain(*this) == 0) return idle();
   if (!failure_.empty() || !port_.faults.empty()) [[unlikely]] giveFailure();
+  if (silent_) [[unlikely]] endSilence();
   quiet_ = 0;
   progressed_ = true;
 }
@@ -196,6 +197,7 @@ void Executor::pollCopies() {
     finish(index);
   }
   copied_.clear();
+  if (silent_) endSilence();
   quiet_ = 0;
   progressed_ = true;
   if (!failure_.empty()) giveFailure();
@@ -209,7 +211,9 @@ void Executor::idle() {
   if (!port_.faults.empty()) giveFailure();
   if (aborted_.load(std::memory_order_relaxed)) giveUp();
   if (progressed_) return expectWithin(patience_);
-  if (monotonicNanoseconds() > deadline_) give(ETIMEDOUT, awaited());
+  uint64_t now = monotonicNanoseconds();
+  if (options_.silenceNanoseconds > 0 && !silent_ && now > deadline_ - patience_ + options_.silenceNanoseconds) beginSilence();
+  if (now > deadline_) give(ETIMEDOUT, awaited());
 }
 
 }  // namespace weft

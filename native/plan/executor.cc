@@ -1,6 +1,7 @@
 // What the executor does once per run: barriers, deadlines and error messages.
 #include "executor.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "../clock.h"
@@ -74,6 +75,9 @@ std::vector<double> Executor::run(const RunOptions& options) {
 
 std::vector<double> Executor::measure() {
   std::vector<double> samples;
+  started_ = monotonicNanoseconds();
+  silences_.clear();
+  silent_ = false;
   samples.reserve(options_.iterations / options_.batch);
   drop_ = options_.sabotage.kind == Sabotage::Drop;
   if (acknowledged_) awaitAcknowledgements();
@@ -121,6 +125,29 @@ void Executor::expectWithin(uint64_t nanoseconds) {
   patience_ = nanoseconds;
   deadline_ = monotonicNanoseconds() + nanoseconds;
   progressed_ = false;
+}
+
+// It began when the deadline was set: at the last look that found progress.
+void Executor::beginSilence() {
+  if (silences_.size() >= Silence::kMost) return;
+  Silence silence;
+  silence.start = deadline_ - patience_ - started_;
+  silence.barrier = left_ == 0;
+  if (silence.barrier) silence.open.push_back({awaited_, 0, false});
+  for (size_t i = 0; i < tracks_.size() && !silence.barrier && silence.open.size() < Silence::kMostOpen; i++) {
+    const PlanStep& step = plan_.steps[i];
+    if (tracks_[i].done == tracks_[i].chunks || step.kind == PlanStep::Copy) continue;
+    bool wait = step.kind == PlanStep::Wait;
+    Silence::Open open{step.peer, wait ? -1 : static_cast<int32_t>(step.channel), step.kind < PlanStep::Recv};
+    if (std::find(silence.open.begin(), silence.open.end(), open) == silence.open.end()) silence.open.push_back(open);
+  }
+  silences_.push_back(std::move(silence));
+  silent_ = true;
+}
+
+void Executor::endSilence() {
+  silent_ = false;
+  silences_.back().nanoseconds = monotonicNanoseconds() - started_ - silences_.back().start;
 }
 
 // A dissemination barrier: in round k every rank tells the one 2^k ahead and hears from the one 2^k behind.

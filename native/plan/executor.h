@@ -45,11 +45,28 @@ struct Sabotage {
   size_t offset = 0;  // Flip: the byte of the target buffer that changes when the last iteration is done
 };
 
+/// A stretch of a run in which nothing completed on this rank, and what it waited for.
+struct Silence {
+  struct Open {
+    uint32_t peer = 0;
+    int32_t channel = -1;  // -1: any
+    bool outgoing = false;
+    bool operator==(const Open&) const = default;
+  };
+  static constexpr size_t kMost = 64;      // of one run
+  static constexpr size_t kMostOpen = 64;  // of one silence
+  uint64_t start = 0;                      // nanoseconds since the run began
+  uint64_t nanoseconds = 0;
+  bool barrier = false;  // this rank had done its part
+  std::vector<Open> open;
+};
+
 struct RunOptions {
   uint64_t iterations = 1;
   uint64_t batch = 1;
   uint64_t timeoutNanoseconds = 0;   // without any progress
   uint64_t expectedNanoseconds = 0;  // of the whole run, where it is known
+  uint64_t silenceNanoseconds = 0;   // longer silences are recorded; 0: none is
   unsigned spinsBeforeYield = 0;
   Sabotage sabotage;
 };
@@ -65,6 +82,8 @@ class Executor : public Completer {
   /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
   /// Fault, operations may still be in flight: the executor must then outlive the port.
   std::vector<double> run(const RunOptions& options);
+  /// Of the run that ended, in order.
+  const std::vector<Silence>& silences() const { return silences_; }
   /// From any thread: makes `run` throw ECANCELED soon.
   void abort() { aborted_.store(true, std::memory_order_relaxed); }
 
@@ -112,6 +131,8 @@ class Executor : public Completer {
   void poll();
   void pollCopies();
   void expectWithin(uint64_t nanoseconds);
+  [[gnu::cold]] void beginSilence();
+  [[gnu::cold]] void endSilence();
   /// Before the first barrier, where targets acknowledge what they were written.
   void awaitAcknowledgements();
   void leaveCounters();
@@ -132,6 +153,7 @@ class Executor : public Completer {
   uint32_t left_ = 0;          // steps of this iteration that are not done
   unsigned quiet_ = 0;         // looks in a row that saw nothing
   bool progressed_ = false;    // since the deadline was set
+  bool silent_ = false;        // the last of `silences_` has not ended
   bool toldOfSteps_ = false;
   bool telling_ = false;    // the barrier's message is under way
   bool announced_ = true;   // writes carry an immediate, which their targets' waits count
@@ -154,6 +176,8 @@ class Executor : public Completer {
   std::deque<Operation> operations_;
   Operation told_;        // of the barrier
   uint32_t awaited_ = 0;  // the rank the barrier waits to hear from
+  uint64_t started_ = 0;
+  std::vector<Silence> silences_;
   std::string failure_;
 };
 

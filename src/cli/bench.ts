@@ -23,14 +23,18 @@ import {
   type Settings,
 } from '../settings/table.js';
 import { explainJob } from './explain.js';
-import { inRanks } from './in-ranks.js';
+import { inRanks, type RankJob } from './in-ranks.js';
 import { measureAndPrint } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
-/** Makes a command that of a benchmark: its help, its options and what it does. */
-export function describeBenchmark(command: Command, benchmark: Benchmark): Command {
+/** Makes a command that of a benchmark: its help, its options and what it does; `act` resolves with the exit code. */
+export function describeBenchmark(
+  command: Command,
+  benchmark: Benchmark,
+  act: (raw: unknown) => Promise<number> = (raw) => run(benchmark, raw),
+): Command {
   const { sizes, defaults = {} } = benchmark;
   const { minBytes, maxBytes, factor: stepFactor } = sizes;
   command.description(benchmark.summary).usage('[options]');
@@ -45,7 +49,11 @@ export function describeBenchmark(command: Command, benchmark: Benchmark): Comma
   addOptions(command, refusedBy(benchmark), { hidden: true });
   return addOptions(command, showOptions, { group: 'Ranks and output:' }).action(
     async (raw: unknown) => {
-      process.exitCode = await run(benchmark, raw);
+      for (const key of Object.keys(givenOptions(raw, refusedBy(benchmark)))) {
+        const error = refusalOf(benchmark, key as CommonKey, benchmarks);
+        if (error) throw error;
+      }
+      process.exitCode = await act(raw);
     },
   );
 }
@@ -62,13 +70,20 @@ const pick = (table: OptionTable, keys: readonly string[]): OptionTable =>
 
 async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
   const show = readOptions(raw, showOptions);
-  const job = readJob(benchmark, raw, show);
+  const job = jobOf(benchmark, givenOptions(raw, optionsOf(benchmark)));
+  const ranks = rankJob(job, show, (world) => measureAndPrint(job, world, show));
   if (show.explain) {
-    process.stdout.write(`${explainJob(job, ranksOf(job, show))}\n`);
+    process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
     return exitCode.ok;
   }
-  const { settings } = job;
-  return inRanks({
+  return inRanks(ranks);
+}
+
+/** How the ranks of a job are started, and what they do. Throws where there are too few. */
+export function rankJob(job: Job, show: ShowOptions, work: RankJob['work']): RankJob {
+  const { benchmark, settings } = job;
+  if (show.ranks !== undefined) refuseFewRanks(benchmark, show.ranks);
+  return {
     show,
     localRanks: () => ranksOf(job, show),
     preflight: (ranks) => {
@@ -81,20 +96,8 @@ async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
     timeoutMs: settings.timeoutMs,
     everyoneSpeaks: everyoneSpeaks(benchmark),
     launch: (ranks) => launchBy(job, ranks, show),
-    work: (world) => measureAndPrint(job, world, show),
-  });
-}
-
-/** Bad usage is found before any rank is started. */
-function readJob(benchmark: Benchmark, raw: unknown, show: ShowOptions): Job {
-  const refused = Object.keys(givenOptions(raw, refusedBy(benchmark)));
-  for (const key of refused) {
-    const error = refusalOf(benchmark, key as CommonKey, benchmarks);
-    if (error) throw error;
-  }
-  const job = jobOf(benchmark, givenOptions(raw, optionsOf(benchmark)));
-  if (show.ranks !== undefined) refuseFewRanks(benchmark, show.ranks);
-  return job;
+    work,
+  };
 }
 
 const ranksOf = (job: Job, { ranks }: ShowOptions): number =>

@@ -15,7 +15,7 @@ import { withLivePage } from './live-page.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
 
-interface RankJob {
+export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
     Partial<Pick<ShowOptions, 'live' | 'out'>>;
   /** How many ranks are started where no launcher has. Asked only there. */
@@ -30,6 +30,8 @@ interface RankJob {
   launch?(ranks: number): Promise<number> | undefined;
   /** Every rank speaks on stdout, not only rank 0. */
   readonly everyoneSpeaks?: boolean;
+  /** A rank was told to end. True: it will, by itself; otherwise all ranks are told that it failed. */
+  interrupted?(signal: NodeJS.Signals, world: World): boolean;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
 }
@@ -89,7 +91,7 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
 }
 
 async function joinAndWork(
-  { show, pin, gpus, timeoutMs, work }: RankJob,
+  { show, pin, gpus, timeoutMs, interrupted, work }: RankJob,
   { launcher, rank, localRank, localSize }: Identity,
 ): Promise<number> {
   const { ranks, iface, tokenFile, verbose } = show;
@@ -102,6 +104,7 @@ async function joinAndWork(
       process.stderr.write(`${unauthenticated}\n`);
     }
     const end = (signal: NodeJS.Signals) => {
+      if (interrupted?.(signal, joined)) return void process.once(signal, end);
       void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was stopped by ${signal}`));
     };
     process.once('SIGTERM', end).once('SIGINT', end);

@@ -13,6 +13,7 @@ import { addPlotCommand } from './plot.js';
 import { addReportCommand } from './report.js';
 import { addRunCommand } from './run.js';
 import { addServeCommand } from './serve.js';
+import { addSoakCommand } from './soak.js';
 import { addSuiteCommand } from './suite.js';
 
 const { version } = JSON.parse(
@@ -37,6 +38,7 @@ addListCommand(program);
 for (const benchmark of benchmarks) describeBenchmark(program.command(benchmark.id), benchmark);
 addRunCommand(program);
 addSuiteCommand(program);
+addSoakCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);
 addReportCommand(program);

@@ -19,10 +19,27 @@ export interface RunOptions {
    * for buffers in GPU memory.
    */
   readonly expecting?: { readonly parts: readonly Expected[]; late(found: Mismatch): void };
+  /** `heard` is told of stretches longer than this in which nothing completed on this rank. Not with `expecting`. */
+  readonly watching?: { readonly silenceMs: number; heard(silences: readonly Silence[]): void };
   /** Iterations per sample; divides `iterations`. Default 1. */
   readonly batch?: number;
   /** Of the whole run: ranks with nothing to do wait longer for the others when that is long. */
   readonly expectedMs?: number;
+}
+
+/** A stretch of a run in which nothing completed on a rank, and the transfers it waited for. */
+export interface Silence {
+  /** Since the run began. */
+  readonly startMs: number;
+  readonly milliseconds: number;
+  /** The rank had done its part and waited for the others. */
+  readonly barrier: boolean;
+  readonly open: readonly {
+    readonly peer: number;
+    /** Undefined: any. */
+    readonly channel: number | undefined;
+    readonly outgoing: boolean;
+  }[];
 }
 
 export interface ServeOptions extends RunOptions {

@@ -5,7 +5,7 @@ import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../
 import { encodePlan } from '../plan/encode.js';
 import type { Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
-import type { RunOptions, ServeOptions } from './engine.js';
+import type { RunOptions, ServeOptions, Silence } from './engine.js';
 import { proxySpinsWhenCrowded } from './spinning.js';
 
 export interface FabricEngineOptions {
@@ -35,6 +35,13 @@ export function runPlan(
 ): Promise<Float64Array> {
   const { port } = options.fabric;
   return running(options, memory, plan, how, async (job) => {
+    if (how.watching) {
+      const { silenceMs, heard } = how.watching;
+      const watched = { ...job, silenceMs: Math.ceil(silenceMs) };
+      const { samples, silences } = await port.drive((native) => native.run(watched));
+      heard(decodeSilences(silences));
+      return samples;
+    }
     if (!how.expecting) return port.drive((native) => native.run(job));
     const { parts, late } = how.expecting;
     const numbers = parts.flatMap(({ offset, bytes, seed, position }) => [
@@ -48,6 +55,30 @@ export function runPlan(
     if (early.wrong > 0) late(early);
     return samples;
   });
+}
+
+/** As native/plan-run.cc writes them. */
+function decodeSilences(numbers: Float64Array): Silence[] {
+  const silences: Silence[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const [start, duration, barrier, count] = numbers.subarray(at, at + 4);
+    const open = Array.from({ length: count! }, (_, i) => {
+      const [peer, channel, outgoing] = numbers.subarray(at + 4 + i * 3, at + 7 + i * 3);
+      return {
+        peer: peer!,
+        channel: channel! < 0 ? undefined : channel,
+        outgoing: outgoing === 1,
+      };
+    });
+    silences.push({
+      startMs: start! / 1e6,
+      milliseconds: duration! / 1e6,
+      barrier: barrier === 1,
+      open,
+    });
+    at += 4 + count! * 3;
+  }
+  return silences;
 }
 
 /** The same, but the plan's writes start when producers ask for them. Only for the rank that has them. */

@@ -69,6 +69,34 @@ export function formatDecimalBytes(bytes: number): string {
 export const plural = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A time span as users write it: `8h`, `90s`, `1.5m`, `200ms`, `1h30m`; in milliseconds. */
+export function parseDuration(text: string): number {
+  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text.trim()) {
+    throw new WeftError('BAD_USAGE', `"${text}" is not a time span`, {
+      hint: 'Write a number with ms, s, m, h or d: 200ms, 90s, 8h, 1h30m.',
+    });
+  }
+  return parts.reduce(
+    (sum, [, value, unit]) => sum + Number(value) * unitMs[unit as keyof typeof unitMs],
+    0,
+  );
+}
+
+/** The same written out, in the largest units that are whole: `8h`, `1h30m`, `90s` as `1m30s`. */
+export function formatDuration(milliseconds: number): string {
+  let left = Math.round(milliseconds);
+  const parts: string[] = [];
+  for (const unit of ['d', 'h', 'm', 's', 'ms'] as const) {
+    const count = Math.floor(left / unitMs[unit]);
+    if (count > 0) parts.push(`${count}${unit}`);
+    left -= count * unitMs[unit];
+  }
+  return parts.join('') || '0s';
+}
+
 /** `3`, `3 to 7`: of some values the least and the most, as they are written. */
 export function rangeText(values: readonly number[], digits: number): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((v) => v.toFixed(digits));

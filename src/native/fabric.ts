@@ -123,6 +123,15 @@ export interface NativePort {
       expected: Float64Array;
     },
   ): Promise<{ samples: Float64Array; early: Mismatch }>;
+  /** The same, with the stretches in which nothing completed on this rank for longer than that. */
+  run(job: NativeJob & { silenceMs: number }): Promise<{
+    samples: Float64Array;
+    /**
+     * Of each: start in nanoseconds of the run, duration, 1 in a barrier, how many transfers are open, and of each of
+     * those peer, channel (-1: any) and 1 where it goes out.
+     */
+    silences: Float64Array;
+  }>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;
   /** Makes a running plan reject soon. */

@@ -38,7 +38,7 @@ export function answerOf(runs: readonly Run[], comparisons: readonly Against[] =
   return {
     headline: findingOf(only),
     lead: reportKindOf(only).lead?.(only) || '',
-    points: [...diagnosed(only), ...notesFor(only).map((note) => pointOf(note, only))],
+    points: [...troubles(only), ...diagnosed(only), ...notesFor(only).map((note) => pointOf(note, only))],
   };
 }
 
@@ -128,6 +128,9 @@ export function troubleOf({ outcome, rows }: Run, name: string): string | undefi
 
 const whyNothing = ({ rows, errors }: Run): string =>
   errors[0]?.message ?? rows.find((row) => row.reason !== undefined)?.reason ?? 'it has no rows';
+
+const troubles = (run: Run): Point[] =>
+  (reportKindOf(run).troubles?.(run) ?? []).map((text) => ({ kind: 'bad', text }));
 
 export const diagnosed = ({ diagnosis }: Run): Point[] =>
   (diagnosis?.findings ?? []).map((finding) => ({

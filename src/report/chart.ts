@@ -15,6 +15,7 @@ export interface Chart {
 
 /** Every kind of chart by its topic, in the order a reader asks for them. */
 export const topics = [
+  { id: 'soak', title: 'Over time', kinds: ['soak'] },
   { id: 'speed', title: 'Bandwidth and latency', kinds: ['bandwidth', 'latency', 'mops'] },
   {
     id: 'line',

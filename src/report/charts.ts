@@ -7,6 +7,7 @@ import { byGrid, messageRates, proxyShare, requestStages } from './charts/gpu-in
 import { byBuffers, byNodes, configurations } from './charts/of-benchmarks.js';
 import { peerBars, rankBars } from './charts/parts.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
+import { soakCharts } from './charts/soak.js';
 import { columnOrder, fastestShapes, type Line, linesOf } from './lines.js';
 import { reportKindOf } from './report-kinds.js';
 
@@ -42,6 +43,7 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
   const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
     whole(kind, lines.length < all.length && parts ? ofFastest(parts) : parts);
   return [
+    ...many('soak', runs.flatMap(soakCharts)),
     ...one('bandwidth', bandwidthBySize(lines)),
     ...one('latency', timeBySize(lines) ?? configurations(lines, 'time')),
     ...one('busbw', busBandwidth(lines)),

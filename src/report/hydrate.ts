@@ -3,7 +3,12 @@
  * needs a colour of the theme or a function, the description holds a word that begins with `@`; `hydrate` puts the
  * real thing in its place. Only keys that never hold a user's text are looked at.
  */
-import { formatBytesRounded, formatNanoseconds, significant } from '../measure/units.js';
+import {
+  formatBytesRounded,
+  formatDuration,
+  formatNanoseconds,
+  significant,
+} from '../measure/units.js';
 
 /** Which of the two sets of colours. */
 export type ThemeName = 'light' | 'dark';
@@ -65,6 +70,8 @@ export const texts: Record<string, Text> = {
   mops: (value) => `${significant(value)} Mops/s`,
   ratio: (value) => `${significant(value)}×`,
   number: significant,
+  /** Seconds since something began. */
+  elapsed: (value) => formatDuration(Math.round(value * 10) * 100),
 };
 
 interface HydrateOptions {

@@ -1,3 +1,6 @@
+import { isSoak, soakVerdict } from '../analysis/soak/verdict.js';
+import { soakHeadline, soakTroubles } from '../analysis/soak/words.js';
+import type { RepeatedRun } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 import type { ChartKind, ChartParts } from './chart.js';
 import { pairBandwidth, pairMaps, pairTime, railBars } from './charts/pairs.js';
@@ -9,6 +12,8 @@ interface ReportKind {
   readonly finding: (run: Run) => string | undefined;
   /** What belongs beside it; may be empty. */
   readonly lead?: (run: Run) => string;
+  /** What is wrong, a sentence each. */
+  readonly troubles?: (run: Run) => readonly string[];
   /** Charts besides those that rows of every kind fill if they can. */
   readonly charts?: (run: Run) => readonly (readonly [ChartKind, readonly ChartParts[]])[];
 }
@@ -28,6 +33,18 @@ export const reportKinds = new Map<string, ReportKind>([
   ],
 ]);
 
+const soak: ReportKind = {
+  finding: (run) => soakHeadline(soakVerdict(unmerged(run))),
+  troubles: (run) => soakTroubles(soakVerdict(unmerged(run))),
+};
+
+/** As it was measured. */
+const unmerged = ({ repeated, ...run }: RepeatedRun): Run =>
+  repeated === undefined ? run : { ...run, rows: [...repeated] };
+
 /** A run's rows are of one kind. */
-export const reportKindOf = ({ rows }: Run): ReportKind =>
+export const reportKindOf = (run: RepeatedRun): ReportKind =>
+  isSoak(unmerged(run)) ? soak : kindOf(run);
+
+const kindOf = ({ rows }: Run): ReportKind =>
   reportKinds.get(rows[0]?.kind ?? '') ?? { finding: bestFinding };

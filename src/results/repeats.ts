@@ -3,10 +3,14 @@ import { partsOf } from './repeated-parts.js';
 import { rowsByKey } from './row-key.js';
 import type { Row, Run } from './schema.js';
 
+/** A run whose repeats became one row each, with the rows as they were measured beside them. */
+export type RepeatedRun = Run & { readonly repeated?: readonly Row[] };
+
 /** A run with one row for each thing measured: repeats become one row over all their samples. */
-export function mergeRepeats(run: Run): Run {
+export function mergeRepeats(run: Run): RepeatedRun {
   if (run.rows.every((row) => row.repeat === undefined)) return run;
-  return { ...run, rows: [...rowsByKey(run.rows).values()].map(mergeRows) };
+  const rows = [...rowsByKey(run.rows).values()].map(mergeRows);
+  return { ...run, rows, repeated: run.rows };
 }
 
 /** What failed once has failed; otherwise all samples count alike. */
@@ -21,7 +25,10 @@ function mergeRows(rows: readonly Row[]): Row {
     measured.map((row) => row.nanoseconds!.mean),
     measured.map((row) => row.iterations),
   );
-  const { repeat: _, ...subject } = first;
+  const [lows, highs] = (['min', 'max'] as const).map((key) =>
+    measured.map((row) => row.nanoseconds![key]),
+  );
+  const { repeat: _, soak: __, ...subject } = first;
   return {
     ...subject,
     ...scaled(first, first.nanoseconds!.mean / mean),
@@ -29,7 +36,12 @@ function mergeRows(rows: readonly Row[]): Row {
     noisy: measured.some((row) => row.noisy),
     iterations: sum(measured.map((row) => row.iterations)),
     batch: 1,
-    nanoseconds: { ...summarize(perIteration), mean },
+    nanoseconds: {
+      ...summarize(perIteration),
+      mean,
+      min: Math.min(...lows!),
+      max: Math.max(...highs!),
+    },
     samples: perIteration.map(Math.round),
     checked: {
       bytes: sum(measured.map((row) => row.checked.bytes)),
@@ -46,7 +58,7 @@ const rates = [
 ];
 
 /** Rates are so many bytes over the mean time: another mean scales them all. */
-function scaled(row: Row, factor: number): Partial<Row> {
+export function scaled(row: Row, factor: number): Partial<Row> {
   const { halfRoundTripNanoseconds: half } = row;
   const times = rates.flatMap((key) => (row[key] == null ? [] : [[key, row[key] * factor]]));
   const trip = half === undefined ? {} : { halfRoundTripNanoseconds: half / factor };

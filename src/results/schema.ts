@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { diagnosisSchema } from './finding.js';
 import { worldFactsSchema } from './host-facts.js';
 import { pathSchema } from './path.js';
+import { soakIntervalSchema } from './soak.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
@@ -110,6 +111,8 @@ export const rowSchema = z.object({
   resent: count.optional(),
   /** The NICs' own counters of the timed loop; absent in files of older versions and where no plan ran. */
   path: pathSchema.optional(),
+  /** Of a soak: the interval that the row is; `repeat` is its number. */
+  soak: soakIntervalSchema.optional(),
   checked: z.object({ bytes: count, wrong: count }),
   perPeer: z.array(perPeerSchema).optional(),
   perRank: z.array(perRankSchema).optional(),

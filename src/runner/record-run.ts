@@ -103,7 +103,7 @@ interface Keeping {
  * Rank 0's side of a run: every row that `body` hands over is on disk at once. What `body` throws is told to all ranks,
  * marked in the file, and handed back with the rows there were.
  */
-async function keepRun(
+export async function keepRun(
   { header, world, out }: Keeping,
   body: (kept: Required<Heard>) => Promise<void>,
 ): Promise<Recorded> {
@@ -141,7 +141,7 @@ async function keepRun(
   return { run, path: file.path, ...(error !== undefined && { error }) };
 }
 
-function refuseSmallWorld(benchmark: Benchmark, world: World): void {
+export function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   if (world.size >= benchmark.ranks.min) return;
   throw new WeftError(
     'BAD_USAGE',
@@ -150,10 +150,10 @@ function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   );
 }
 
-function headerOf(
+export function headerOf(
   { benchmark, settings, options }: Job,
   world: World,
-  opened: OpenBenchmark,
+  opened: Pick<OpenBenchmark, 'session' | 'record'>,
   facts: WorldFacts | undefined,
 ) {
   const startedAt = new Date();

@@ -23,7 +23,8 @@ export interface TurnSamples {
   readonly byRank: readonly Float64Array[];
 }
 
-interface RowParts {
+/** What a row is about, and what it is held against. */
+export interface RowSubject {
   readonly benchmark: PlanBenchmark;
   readonly column: Column;
   readonly bytes: number;
@@ -36,6 +37,9 @@ interface RowParts {
   readonly memory: MemoryLabel;
   readonly stagedBecause: string | undefined;
   readonly turns: readonly Turn[];
+}
+
+interface RowParts extends RowSubject {
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
   readonly path?: Path | undefined;
@@ -66,39 +70,46 @@ export const isNoisyRow = (benchmark: PlanBenchmark, timed: readonly TurnSamples
 
 /** One row of the result, made on rank 0 from what every rank measured and found. */
 export function rowOf(parts: RowParts): Row {
-  const { benchmark, column, turns, timed, links } = parts;
+  const { benchmark, timed } = parts;
   const batch = timed[0]!.batch;
   const samples = timed.flatMap((turn) => countedSamples(benchmark, turn));
-  const meanNanoseconds = summarize(samples, batch).mean;
+  return measuredRow({
+    ...judged(parts, summarize(samples, batch).mean, parts.checked),
+    samples,
+    batch,
+    noisy: isNoisyRow(benchmark, timed),
+    path: parts.path,
+    ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
+  });
+}
+
+/** What a row says whatever its samples are: its figures from their mean, and whether it may be believed. */
+export function judged(subject: RowSubject, meanNanoseconds: number, all: readonly Checked[]) {
+  const { benchmark, column, turns, links, bytes, memory, stagedBecause } = subject;
   const figures = figuresOf({
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(column.strategy, links),
-    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, parts.wiring)
+    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, subject.wiring)
       .nanoseconds,
   });
-  const checked = addChecked(parts.checked);
-  const burst = isBurst(column.strategy, parts.bytes, links, parts.burstBytes);
+  const checked = addChecked(all);
+  const burst = isBurst(column.strategy, bytes, links, subject.burstBytes);
   const failure =
     checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
-  return measuredRow({
+  return {
     column: column.name,
-    bytes: parts.bytes,
-    samples,
-    batch,
+    bytes,
     figures,
     roundTrip: benchmark.roundTrip ?? false,
     checked: { bytes: checked.bytes, wrong: checked.wrong },
-    noisy: isNoisyRow(benchmark, timed),
     labels: {
-      memory: parts.memory,
-      ...(parts.stagedBecause !== undefined && { stagedBecause: parts.stagedBecause }),
+      memory,
+      ...(stagedBecause !== undefined && { stagedBecause }),
       ...(burst && { burst }),
     },
     ...(failure !== undefined && { failure }),
-    path: parts.path,
-    ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
-  });
+  };
 }
 
 function perRank({ timed, turns, column, links, wiring, hosts }: RowParts): PerRank[] {

@@ -12,9 +12,9 @@ import type { PlanBenchmark, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
 import { type PlanJob, turnsOf } from './job.js';
-import { isNoisyRow, rowOf, type TurnSamples } from './row.js';
+import { isNoisyRow, type RowSubject, rowOf, type TurnSamples } from './row.js';
 import { type Count, calibrate } from './timing.js';
-import { type Checked, seedOfCheck, verifyTurn } from './verify.js';
+import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
 
 /** What rank 0 is told while a benchmark runs. */
 export interface Listener {
@@ -37,12 +37,7 @@ export async function runBenchmark(
     if (session.world.rank === 0)
       listener.row(skippedRow({ column: column.name, ...size, reason }));
   };
-  const columns = runnable(job, session, skip);
-  if (columns.length === 0) return;
-  const { cells, misfits } = await fitCells(job, columns, session);
-  const todo = await prepareCells(job, session, cells, skip);
-  const runSeed = await session.world.broadcast('seed', randomInt(2 ** 40));
-  const rows = new RowRunner(job, session, runSeed);
+  const { todo, misfits, rows } = await prepareRows(job, session, skip);
   for (const [index, { bytes, column }] of todo.entries()) {
     listener.starting({ index, total: todo.length, column: column.name, bytes });
     const row = await rows.measure(column, bytes);
@@ -52,6 +47,16 @@ export async function runBenchmark(
 }
 
 type Skip = (column: Column, reason: string, bytes?: number) => void;
+
+/** Makes the buffers of all rows that can run. Whole columns that cannot are skipped; `misfits` are single rows. */
+export async function prepareRows(job: PlanJob, session: Session, skip: Skip) {
+  const columns = runnable(job, session, skip);
+  const { cells, misfits } =
+    columns.length === 0 ? { cells: [], misfits: [] } : await fitCells(job, columns, session);
+  const todo = cells.length === 0 ? [] : await prepareCells(job, session, cells, skip);
+  const runSeed = await session.world.broadcast('seed', randomInt(2 ** 40));
+  return { todo, misfits, rows: new RowRunner(job, session, runSeed) };
+}
 
 /** The columns that can run at all. */
 function runnable({ benchmark, settings }: PlanJob, session: Session, skip: Skip): Column[] {
@@ -87,8 +92,17 @@ const samplesOf = (
   byRank: all.map((ofRank) => ofRank[turn]!),
 });
 
+/** What a row runs on this rank. */
+export interface Ready {
+  readonly column: Column;
+  readonly bytes: number;
+  readonly engine: Engine;
+  readonly turns: readonly Turn[];
+  readonly plans: readonly Plan[];
+}
+
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
-class RowRunner {
+export class RowRunner {
   readonly #job: PlanJob;
   readonly #benchmark: PlanBenchmark;
   readonly #session: Session;
@@ -104,14 +118,19 @@ class RowRunner {
     this.#runSeed = runSeed;
   }
 
-  async measure(column: Column, bytes: number): Promise<Row | undefined> {
-    const { world, links, wiring, burstBytes } = this.#session;
-    const turns = turnsOf(this.#job, world.size, bytes, column.strategy);
+  ready(column: Column, bytes: number): Ready {
+    const turns = turnsOf(this.#job, this.#session.world.size, bytes, column.strategy);
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
+    return { column, bytes, engine: this.#engineOf(column), turns, plans };
+  }
+
+  async measure(column: Column, bytes: number): Promise<Row | undefined> {
+    const { world } = this.#session;
+    const ready = this.ready(column, bytes);
+    const { engine, turns, plans } = ready;
     world.note(`${this.#benchmark.id} ${column.name} ${bytes} bytes`);
-    const engine = this.#engineOf(column);
     const before = await this.#check(engine, turns, plans);
-    for (const plan of plans) await this.#warm(engine, plan);
+    for (const plan of plans) await this.warm(engine, plan);
     const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
     let { timed, path } = await this.#time(engine, plans, count);
     // A noisy row is believed only if it is noisy twice.
@@ -119,12 +138,18 @@ class RowRunner {
     const after = await this.#check(engine, turns, plans);
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
-    const { hosts } = world;
-    const parts = { benchmark: this.#benchmark, column, bytes, links, wiring, hosts, turns, timed };
-    const { memory } = engine;
+    return rowOf({ ...this.subject(ready), timed, path, checked: checked.flat() });
+  }
+
+  /** What a row is about, whatever comes out. */
+  subject({ column, bytes, engine, turns }: Ready): RowSubject {
+    const { links, wiring, burstBytes, world } = this.#session;
     const stagedBecause =
       column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;
-    return rowOf({ ...parts, memory, stagedBecause, burstBytes, path, checked: checked.flat() });
+    return {
+      ...{ benchmark: this.#benchmark, column, bytes, turns, stagedBecause },
+      ...{ memory: engine.memory, links, wiring, burstBytes, hosts: world.hosts },
+    };
   }
 
   #engineOf({ memory }: Column): Engine {
@@ -149,13 +174,17 @@ class RowRunner {
     if (!this.#settings.check) return [];
     const found: Checked[] = [];
     for (const [index, turn] of turns.entries()) {
-      const seed = seedOfCheck(this.#runSeed, this.#checks++);
-      found.push(await verifyTurn(engine, turn.traffic, plans[index]!, seed));
+      found.push((await this.verify(engine, turn, plans[index]!)).checked);
     }
     return found;
   }
 
-  async #warm(engine: Engine, plan: Plan): Promise<void> {
+  /** One verified iteration, and how long it took on this rank. */
+  verify(engine: Engine, turn: Turn, plan: Plan) {
+    return verifyTimed(engine, turn.traffic, plan, seedOfCheck(this.#runSeed, this.#checks++));
+  }
+
+  async warm(engine: Engine, plan: Plan): Promise<void> {
     const { warmup } = this.#settings;
     if (warmup > 0) await engine.run(plan, { iterations: warmup });
   }

@@ -1,5 +1,5 @@
 import { isWeftError, messageOf } from '../errors.js';
-import { formatBytes, parseBytes } from '../measure/units.js';
+import { formatBytes, formatDuration, parseBytes, parseDuration } from '../measure/units.js';
 
 /** How values of one kind are written, on a command line and in a suite file. */
 export interface ValueKind<T> {
@@ -193,4 +193,15 @@ export const seconds: ValueKind<number> = {
   read: (value) => atMostAWeek(numberAbove(0).parse(String(value))),
   format: (milliseconds) => String(milliseconds / 1000),
   inFile: 'milliseconds',
+};
+
+/** A time span such as 8h, above 0; milliseconds in code. */
+export const duration: ValueKind<number> = {
+  parse: (value) => {
+    const milliseconds = parseDuration(value);
+    if (milliseconds === 0) throw new Error('It must be more than 0.');
+    return milliseconds;
+  },
+  format: formatDuration,
+  inFile: 'text such as `90s`',
 };

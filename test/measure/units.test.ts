@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import {
   formatBytes,
   formatBytesRounded,
+  formatDuration,
   formatNanoseconds,
   gbpsOf,
   gigabytesPerSecond,
   nanosecondsAt,
   parseBytes,
+  parseDuration,
 } from '../../src/measure/units.js';
 
 describe('a size', () => {
@@ -104,3 +106,21 @@ describe('a duration', () => {
     [12_345e9, '12345 s'],
   ])('of %d ns is written %s', (ns, text) => expect(formatNanoseconds(ns)).toBe(text));
 });
+
+test.each([
+  ['8h', 28_800_000],
+  ['1h30m', 5_400_000],
+  ['200ms', 200],
+  ['1.5s', 1500],
+  [' 2d ', 172_800_000],
+])('a time span of %s', (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds);
+  expect(parseDuration(formatDuration(milliseconds))).toBe(milliseconds);
+});
+
+test.each(['', '5', 'h', '1h 30m', '-5s', '1e3s', '3x', '5 s', '1h-2m'])(
+  '%j is not a time span',
+  (text) => {
+    expect(() => parseDuration(text)).toThrow(/is not a time span/);
+  },
+);

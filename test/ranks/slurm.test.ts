@@ -1,8 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchanged, expectedExchange, marked, missing, newMark, program } from './processes.js';
+import {
+  exchanged,
+  expectedExchange,
+  marked,
+  missing,
+  newMark,
+  pause,
+  program,
+} from './processes.js';
 import { SlurmCluster, slurmCommands } from './slurm-cluster.js';
 import { whyNoHosts } from './two-hosts.js';
 
@@ -62,6 +70,27 @@ describe('srun', () => {
       outcome: 'passed',
       world: { launcher: 'srun', hosts: ['node1', 'node2'] },
     });
+  });
+
+  test('a soak ends with its verdict when Slurm signals it', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const folder = mkdtempSync(join(tmpdir(), 'weft-srun-soak-'));
+    const weft = resolve(import.meta.dirname, '../../bin/weft');
+    const soak = ['soak', '--every', '300ms', '--stall', '5s', '--format', 'json', '--out'];
+    const write = ['--', 'write', '-b', '64K', '--nics', 'cable', '--iface', 'cable'];
+    const all = [process.execPath, weft, ...soak, join(folder, 'run.jsonl'), ...write];
+    const { child, finished } = cluster.start('srun', ['-N2', '-n2', ...all]);
+    const file = join(folder, 'run.jsonl');
+    const rows = () => (existsSync(file) ? readFileSync(file, 'utf8').split('"line":"row"') : []);
+    while (rows().length < 3) await pause(50);
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await finished;
+    rmSync(folder, { recursive: true });
+    expect(JSON.parse(stdout || JSON.stringify(stderr))).toMatchObject({
+      schema: 'weft.soak/1',
+      verdict: 'steady',
+    });
+    expect(code, stderr).toBe(0);
   });
 
   test('steps of one job run side by side, with a token', async ({ skip }) => {

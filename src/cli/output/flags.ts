@@ -1,6 +1,7 @@
 import { benchmarks } from '../../benchmarks/index.js';
 import { optionsOf } from '../../runner/benchmark.js';
 import { flagOf, type OptionTable } from '../../settings/option.js';
+import { soakOptions } from '../../settings/soak.js';
 import { specFlags } from '../lab-options.js';
 import { showOptions } from '../show-options.js';
 
@@ -21,6 +22,7 @@ const flagsIn = (table: OptionTable): [string, string][] =>
 const flags: ReadonlyMap<string, string> = new Map([
   ...Object.entries(commandFlags).map(([key, flag]) => [key, `--${flag}`] as const),
   ...flagsIn(showOptions),
+  ...flagsIn(soakOptions),
   ...benchmarks.flatMap((benchmark) => flagsIn(optionsOf(benchmark))),
 ]);
 

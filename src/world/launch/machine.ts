@@ -1,3 +1,4 @@
+import { freemem } from 'node:os';
 import { WeftError } from '../../errors.js';
 import { listNics } from '../../fabric/nics.js';
 import { gpuAvailability } from '../../gpu/gpu.js';
@@ -59,4 +60,16 @@ export function visibleGpus(
     visible.push(address);
   }
   return visible;
+}
+
+/** Of a process with Node and libfabric in it, before it has any buffers. */
+const leastBytesOfRank = 48 * 2 ** 20;
+
+/** Thousands of processes would make a machine unusable before the first of them failed. */
+export function refuseTooMany(ranks: number): void {
+  const most = Math.max(1, Math.floor(freemem() / leastBytesOfRank));
+  if (ranks <= most) return;
+  throw new WeftError('BAD_USAGE', `this machine has too little memory for ${ranks} ranks`, {
+    hint: `Each rank needs about 48 MiB besides its buffers: start at most ${most} here.`,
+  });
 }

@@ -22,6 +22,8 @@ interface ChildOptions {
 export interface RankChild {
   readonly process: ChildProcess;
   readonly ended: Promise<Omit<RankExit, 'afterStop'>>;
+  /** How long it takes to end by itself when it gets a signal; undefined where it did not say that it does. */
+  patienceMs(): number | undefined;
 }
 
 export function startRank(options: ChildOptions): RankChild {
@@ -49,9 +51,9 @@ export function startRank(options: ChildOptions): RankChild {
     exitCode: code,
     signal,
     lastWords: error?.message ?? words.tail(),
-    ...report(),
+    ...report().exit,
   }));
-  return { process: child, ended };
+  return { process: child, ended, patienceMs: () => report().patienceMs };
 }
 
 /** What a rank that does not speak prints on stdout is shown beside its errors, if at all. */
@@ -97,15 +99,18 @@ const exitOf = (child: ChildProcess): Promise<ChildEnd> =>
     });
   });
 
-/** Collects what the rank says of itself; the result is asked for when it has ended. */
-function readReport(
-  pipe: Readable | null,
-): () => Pick<RankExit, 'report' | 'reportAtMs' | 'announced'> {
+interface RankSays {
+  readonly exit: Pick<RankExit, 'report' | 'reportAtMs' | 'announced'>;
+  readonly patienceMs: number | undefined;
+}
+
+/** Collects what the rank says of itself; the result is what it has said so far. */
+function readReport(pipe: Readable | null): () => RankSays {
   let text = '';
-  let firstAtMs: number | undefined;
+  let failedAtMs: number | undefined;
   pipe?.setEncoding('utf8');
   pipe?.on('data', (chunk: string) => {
-    firstAtMs ??= performance.now();
+    if (chunk.includes('"message"')) failedAtMs ??= performance.now();
     text = (text + chunk).slice(0, 8192);
   });
   pipe?.on('error', () => {});
@@ -114,9 +119,12 @@ function readReport(
     const failure = reports.find((one) => 'message' in one);
     const exit = reports.find((one) => 'exitCode' in one);
     return {
-      report: failure?.message,
-      reportAtMs: failure && firstAtMs,
-      announced: exit?.exitCode,
+      exit: {
+        report: failure?.message,
+        reportAtMs: failure && failedAtMs,
+        announced: exit?.exitCode,
+      },
+      patienceMs: reports.find((one) => 'patienceMs' in one)?.patienceMs,
     };
   };
 }

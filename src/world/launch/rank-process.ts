@@ -40,8 +40,14 @@ function openReport(file: string): number | undefined {
   }
 }
 
-/** What a rank tells its parent: why it failed, or that it is about to exit with this code and has said why. */
-type RankReport = { readonly message: string } | { readonly exitCode: number };
+/**
+ * What a rank tells its parent: why it failed, that it is about to exit with this code and has said why, or that it ends
+ * by itself when it is told to, within so many milliseconds.
+ */
+type RankReport =
+  | { readonly message: string }
+  | { readonly exitCode: number }
+  | { readonly patienceMs: number };
 
 /** Tells the parent that this rank failed by itself. Synchronous: it is said before others can know. */
 export function reportFailure(error: unknown): void {
@@ -53,6 +59,9 @@ export function reportFailure(error: unknown): void {
 
 /** Tells the parent that this rank has said why it ends with this code. Any other non-zero exit is unexplained. */
 export const reportExit = (exitCode: number): void => report({ exitCode });
+
+/** Tells the parent how long this rank takes to end when it gets a signal. Its exit code then counts. */
+export const reportPatience = (patienceMs: number): void => report({ patienceMs });
 
 function report(what: RankReport): void {
   if (reportsTo === undefined) return;

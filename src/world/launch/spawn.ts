@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { freemem } from 'node:os';
 import type { Writable } from 'node:stream';
 import { WeftError } from '../../errors.js';
 import { randomToken } from '../rendezvous/token.js';
+import { refuseTooMany } from './machine.js';
 import { firstFailure, type Outcome, type RankExit } from './outcome.js';
 import { pinPlan } from './pinning.js';
 import { type RankChild, startRank } from './rank-child.js';
@@ -82,18 +82,6 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   return { pids: job.pids, done: job.done, stop: () => job.stop() };
 }
 
-/** Of a process with Node and libfabric in it, before it has any buffers. */
-const leastBytesOfRank = 48 * 2 ** 20;
-
-/** Thousands of processes would make a machine unusable before the first of them failed. */
-function refuseTooMany(ranks: number): void {
-  const most = Math.max(1, Math.floor(freemem() / leastBytesOfRank));
-  if (ranks <= most) return;
-  throw new WeftError('BAD_USAGE', `this machine has too little memory for ${ranks} ranks`, {
-    hint: `Each rank needs about 48 MiB besides its buffers: start at most ${most} here.`,
-  });
-}
-
 const listen = (host: string): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer();
@@ -149,11 +137,11 @@ class Job {
     return this.#children.flatMap((child) => child.process.pid ?? []);
   }
 
-  stop(): Promise<Outcome> {
+  stop(graceMs = this.#options.graceMs ?? 2000): Promise<Outcome> {
     if (!this.#stopping && this.#exits.length < this.#options.ranks) {
       this.#stopping = true;
       this.#signalAll('SIGTERM');
-      this.#killTimer = setTimeout(() => this.#signalAll('SIGKILL'), this.#options.graceMs ?? 2000);
+      this.#killTimer = setTimeout(() => this.#signalAll('SIGKILL'), graceMs);
     }
     return this.done;
   }
@@ -195,10 +183,13 @@ class Job {
     clearTimeout(this.#killTimer);
     this.#ignoreSignals();
     const failure = firstFailure(this.#exits);
+    // Ranks that end by themselves have told what came of it.
+    const orderly = this.#patience() !== undefined && this.#exits.every((exit) => !exit.signal);
+    const interrupted = orderly ? undefined : this.#interrupted;
     return {
-      ok: failure === undefined && this.#interrupted === undefined,
+      ok: failure === undefined && interrupted === undefined,
       failure,
-      interrupted: this.#interrupted,
+      interrupted,
       exits: [...this.#exits].sort((a, b) => a.rank - b.rank),
     };
   }
@@ -213,7 +204,13 @@ class Job {
       return;
     }
     this.#interrupted = signal;
-    void this.stop();
+    void this.stop(this.#patience());
+  }
+
+  /** How long the ranks may take to end by themselves; undefined where one of them does not. */
+  #patience(): number | undefined {
+    const all = this.#children.map((child) => child.patienceMs());
+    return all.includes(undefined) ? undefined : Math.max(...(all as number[]));
   }
 
   #signalAll(signal: NodeJS.Signals): void {

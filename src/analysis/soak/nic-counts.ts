@@ -1,0 +1,28 @@
+import type { Run } from '../../results/schema.js';
+
+/** What the counters of a NIC gained from the start of the first timed loop to the end of the last. */
+export interface NicCount {
+  readonly host: string;
+  readonly nic: string;
+  readonly txBytes: number;
+  readonly rxBytes: number;
+  readonly retransmits: number;
+  readonly drops: number;
+}
+
+export function nicCounts({ rows }: Pick<Run, 'rows'>): NicCount[] {
+  const found = new Map<string, NicCount>();
+  for (const { host, nic, ...gained } of rows.flatMap(({ path }) => path?.nics ?? [])) {
+    const key = `${host} ${nic}`;
+    const before = found.get(key);
+    found.set(key, {
+      host,
+      nic,
+      txBytes: (before?.txBytes ?? 0) + gained.txBytes,
+      rxBytes: (before?.rxBytes ?? 0) + gained.rxBytes,
+      retransmits: (before?.retransmits ?? 0) + (gained.retransmits ?? 0),
+      drops: (before?.drops ?? 0) + (gained.drops ?? 0),
+    });
+  }
+  return [...found.values()];
+}

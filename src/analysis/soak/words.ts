@@ -1,0 +1,114 @@
+import { formatDuration, plural } from '../../measure/units.js';
+import type { Suspect } from '../../results/soak.js';
+import type { Cause, LinkVerdict, SoakVerdict } from './verdict.js';
+
+/** `2.1 s`, `130 ms`. */
+export const spanText = (milliseconds: number): string =>
+  milliseconds < 999.5 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `14:03:09`, local time; with the day where the soak lasted longer than one. */
+export function clockText(at: string, withDay = false): string {
+  const date = new Date(at);
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  if (!withDay) return time;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
+const ranksText = (ranks: readonly number[]): string =>
+  ranks.length === 0 ? 'no rank' : `rank${ranks.length === 1 ? '' : 's'} ${ranks.join(', ')}`;
+
+interface Place {
+  readonly host: string;
+  readonly nic?: string | undefined;
+  readonly ranks: readonly number[];
+}
+
+/** `nic0 on h2 (rank 2)`, `rank 2 on h2`. */
+const placeText = ({ host, nic, ranks }: Place): string =>
+  nic === undefined ? `${ranksText(ranks)} on ${host}` : `${nic} on ${host} (${ranksText(ranks)})`;
+
+/** Why stalls happened, as far as that is known. */
+export function suspectsText(suspects: readonly Suspect[]): string {
+  const [first] = suspects;
+  if (first === undefined) return 'no cause found: no rank was silent for that long';
+  const places = suspects.map(placeText);
+  const all = `${places.slice(0, -1).join(', ')}${places.length > 1 ? ' and ' : ''}${places.at(-1)}`;
+  switch (first.why) {
+    case 'link-down':
+      return `the link of ${all} was down`;
+    case 'not-running':
+      return `${all} did not run: stopped, or without a core`;
+    case 'awaited':
+      return `suspect ${all}: every rank that waited, waited for it`;
+    case 'pair':
+      return `suspects ${all}: they waited for each other`;
+  }
+}
+
+const mostTimes = 5;
+
+function timesText(times: readonly string[], count: number, withDay: boolean): string {
+  const shown = times.slice(0, mostTimes).map((at) => clockText(at, withDay));
+  const rest = count > shown.length ? ', …' : '';
+  return `at ${shown.join(', ')}${rest}`;
+}
+
+const everyText = ({ everyMs }: { readonly everyMs?: number }): string =>
+  everyMs === undefined ? '' : `, about every ${formatDuration(Math.round(everyMs / 1000) * 1000)}`;
+
+function causeText(cause: Cause, withDay: boolean): string {
+  const { count, longestMs, suspects, times } = cause;
+  const size = count === 1 ? `of ${spanText(longestMs)}` : `of up to ${spanText(longestMs)}`;
+  const stalls = `${plural(count, 'stall')} ${size}${everyText(cause)}`;
+  return `${stalls}: ${suspectsText(suspects)} (${timesText(times, count, withDay)})`;
+}
+
+function linkText(link: LinkVerdict, withDay: boolean): string {
+  const { downs, longestMs, stillDown, times } = link;
+  const often = downs === 1 ? 'once' : `${downs} times`;
+  const short = longestMs === 0 ? 'less than 0.1 s' : spanText(longestMs);
+  const long = downs === 1 ? `for ${short}` : `for up to ${short}`;
+  const span = stillDown && downs === 1 ? 'and was still down at the end' : long;
+  const end = stillDown && downs > 1 ? ', still down at the end' : '';
+  const when = timesText(times, downs, withDay);
+  return `the link of ${placeText(link)} went down ${often} ${span}${end}${everyText(link)} (${when})`;
+}
+
+const dayMs = 86_400_000;
+
+export const lastsDays = ({ startedAt, endedAt }: SoakVerdict): boolean =>
+  Date.parse(endedAt) - Date.parse(startedAt) > dayMs;
+
+/** Everything that was found, a sentence each: links first, then stalls by what they cost. */
+export function soakTroubles(verdict: SoakVerdict): string[] {
+  const withDay = lastsDays(verdict);
+  return [
+    ...verdict.links.map((link) => linkText(link, withDay)),
+    ...verdict.causes.map((cause) => causeText(cause, withDay)),
+  ];
+}
+
+/** The verdict in a sentence. */
+export function soakHeadline({ verdict, stalls, links, rows, intervals, benchmark }: SoakVerdict) {
+  const over = plural(intervals, 'interval');
+  const longest = stalls.longest.reduce((most, one) => Math.max(most, one.milliseconds), 0);
+  const flaps = links.reduce((sum, { downs }) => sum + downs, 0);
+  const found = [
+    ...(stalls.count > 0
+      ? [`${plural(stalls.count, 'stall')}, the longest ${spanText(longest)}`]
+      : []),
+    ...(flaps > 0 ? [`${plural(flaps, 'link failure')}`] : []),
+    ...rows.flatMap(({ column, drift }) =>
+      drift?.slower ? [`${column} ${percentText(drift)} slower at the end than at the start`] : [],
+    ),
+  ];
+  if (verdict === 'steady')
+    return `${benchmark} was steady over ${over}: no stall, no link failure.`;
+  const end = verdict === 'failed' ? `${benchmark} did not pass. ` : '';
+  return `${end}${found.length === 0 ? 'No stall' : found.join('; ')} in ${over}.`;
+}
+
+const percentText = ({ first, last }: { first: number; last: number }): string =>
+  `${((last / first - 1) * 100).toFixed(0)} %`;

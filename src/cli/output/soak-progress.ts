@@ -1,0 +1,37 @@
+import { clockText, spanText, suspectsText } from '../../analysis/soak/words.js';
+import { formatNanoseconds } from '../../measure/units.js';
+import { gbpsText } from '../../results/row-figures.js';
+import { sizedName } from '../../results/row-name.js';
+import type { Row } from '../../results/schema.js';
+import type { Stall } from '../../results/soak.js';
+import type { SoakListener } from '../../runner/soak/course.js';
+
+/** A line on stderr for every interval and every stall, if that is a terminal. */
+export class SoakProgress implements SoakListener {
+  readonly #show: boolean;
+
+  constructor(quiet: boolean) {
+    this.#show = !quiet && process.stderr.isTTY === true;
+  }
+
+  starting(): void {}
+
+  row(row: Row): void {
+    const { soak, nanoseconds } = row;
+    if (!soak || !nanoseconds) return;
+    const { p50, p99, max } = nanoseconds;
+    const times = [p50, p99, soak.p999, max].map(formatNanoseconds);
+    const [middle, tail, far, most] = times;
+    this.#say(
+      `${clockText(soak.startedAt)}  ${sizedName(row)}  ${gbpsText(row.gbps)} Gbps  p50 ${middle}  p99 ${tail}  p99.9 ${far}  max ${most}`,
+    );
+  }
+
+  stalled({ at, milliseconds, suspects }: Stall): void {
+    this.#say(`${clockText(at)}  stall of ${spanText(milliseconds)}: ${suspectsText(suspects)}`);
+  }
+
+  #say(line: string): void {
+    if (this.#show) process.stderr.write(`${line}\n`);
+  }
+}

@@ -1,0 +1,143 @@
+import { Command } from 'commander';
+import { type SoakVerdict, soakVerdict } from '../analysis/soak/verdict.js';
+import { WeftError } from '../errors.js';
+import { formatSoak } from '../results/formats/soak.js';
+import type { Benchmark } from '../runner/benchmark.js';
+import { optionsOf } from '../runner/benchmark.js';
+import type { Job } from '../runner/job.js';
+import type { Recorded } from '../runner/record-run.js';
+import type { Stop } from '../runner/soak/course.js';
+import { recordSoak } from '../runner/soak/record-soak.js';
+import { soakJobOf } from '../runner/soak/soak-job.js';
+import { type SoakSettings, soakOptions } from '../settings/soak.js';
+import type { World } from '../world/index.js';
+import { reportPatience } from '../world/launch/rank-process.js';
+import { describeBenchmark, rankJob } from './bench.js';
+import { explainJob } from './explain.js';
+import { findBenchmark } from './find-benchmark.js';
+import { inRanks } from './in-ranks.js';
+import { addOptions, givenOptions, readOptions } from './options.js';
+import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { SoakProgress } from './output/soak-progress.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { formatOption, type ShowOptions, showOptions } from './show-options.js';
+
+const { ncclJson: _, explain: __, format: ___, ...shown } = showOptions;
+const ownOptions = { ...soakOptions, ...shown, format: formatOption };
+
+/** How long a soak that was told to end has for the loop it is in, and for its verdict. */
+const endMs = 10_000;
+
+/** `weft soak [options] -- BENCH [options]`: one benchmark for hours. */
+export function addSoakCommand(program: Command): void {
+  const command = program
+    .command('soak')
+    .summary('Run a benchmark for hours; find stalls and who caused them.')
+    .description(
+      'Run a benchmark for hours: times per interval, stalls and who caused them, links that went down.',
+    )
+    .argument('<benchmark...>', 'benchmark and its options, e.g. -- write -b 16M')
+    .usage('[options] -- <benchmark> [benchmark options]')
+    .passThroughOptions();
+  addOptions(command, ownOptions).action(async (words: string[], raw: unknown) => {
+    const [name = '', ...rest] = words;
+    const benchmark = await findBenchmark(name);
+    const bench = new Command(`weft soak -- ${name}`).copyInheritedSettings(program);
+    const act = (ofBench: unknown) => soak(benchmark, raw, ofBench);
+    await describeBenchmark(bench, benchmark, act).parseAsync(rest, { from: 'user' });
+  });
+}
+
+/** Ranks and output may be asked for on either side of the `--`. */
+async function soak(benchmark: Benchmark, raw: unknown, ofBench: unknown): Promise<number> {
+  const given = givenOptions(ofBench, showOptions);
+  const { forMs, everyMs, reopen, stall, ...show } = {
+    ...readOptions(raw, {
+      ...ownOptions,
+      explain: showOptions.explain,
+      ncclJson: showOptions.ncclJson,
+    }),
+    ...given,
+  };
+  refuse(show);
+  const settings: SoakSettings = {
+    everyMs,
+    reopen,
+    ...(forMs !== undefined && { forMs }),
+    ...(stall !== undefined && { stall }),
+  };
+  const stop: Stop = {};
+  const job = soakJobOf(benchmark, givenOptions(ofBench, optionsOf(benchmark)));
+  const ranks = rankJob(job, show, (world) => soakAndPrint(job, settings, world, show, stop));
+  if (show.explain) {
+    process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
+    return exitCode.ok;
+  }
+  const seen = new Set<NodeJS.Signals>();
+  return inRanks({
+    ...ranks,
+    // A terminal sends one signal and a parent another: only the same one again means haste.
+    interrupted: (signal, world) => {
+      if (seen.has(signal)) return false;
+      seen.add(signal);
+      stop.signal ??= signal;
+      const late = new WeftError(
+        'ABORTED',
+        `rank ${world.rank} was stopped by ${signal} in a stall`,
+      );
+      setTimeout(() => void world.fail(late), endMs).unref();
+      return true;
+    },
+  });
+}
+
+function refuse({ format, ncclJson }: Pick<ShowOptions, 'format' | 'ncclJson'>): void {
+  if (format !== 'table' && format !== 'json') {
+    throw new WeftError('BAD_USAGE', `soak has no format ${format}`, {
+      hint: 'Use table or json; weft report and weft plot draw its run file.',
+    });
+  }
+  if (ncclJson !== undefined) {
+    throw new WeftError('BAD_USAGE', '--nccl-json has no effect on soak', {
+      hint: 'Leave it out.',
+    });
+  }
+}
+
+async function soakAndPrint(
+  job: Job,
+  settings: SoakSettings,
+  world: World,
+  show: ShowOptions,
+  stop: Stop,
+): Promise<number> {
+  reportPatience(2 * endMs);
+  const recorded = await recordSoak({
+    ...{ job, world, soak: settings, stop, out: show.out, iface: show.iface },
+    listener: new SoakProgress(show.quiet || world.rank !== 0),
+  });
+  return recorded ? print(recorded, show) : exitCode.ok;
+}
+
+const codes: Record<SoakVerdict['verdict'], number> = {
+  steady: exitCode.ok,
+  stalls: exitCode.verdict,
+  slower: exitCode.verdict,
+  failed: exitCode.failed,
+};
+
+function print({ run, path, error }: Recorded, show: ShowOptions): number {
+  const verdict = soakVerdict(run);
+  if (show.format === 'json') {
+    process.stdout.write(`${JSON.stringify({ ...verdict, file: path }, null, 2)}\n`);
+  } else {
+    const options = { ...stdoutTerminal(), verbose: show.verbose };
+    process.stdout.write(formatSoak(run, verdict, options));
+    if (!show.quiet) process.stdout.write(`${path}\n`);
+  }
+  if (error === undefined) {
+    return run.outcome === 'skipped' ? exitCode.nothing : codes[verdict.verdict];
+  }
+  process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
+  return exitCodeOf(error) || exitCode.failed;
+}

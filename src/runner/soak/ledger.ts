@@ -1,0 +1,223 @@
+import { blame, type DownLink, type Places, ranksOf } from '../../analysis/soak/blame.js';
+import { Histogram } from '../../measure/histogram.js';
+import { median } from '../../measure/quantile.js';
+import { slowestPerIteration } from '../../measure/statistics.js';
+import type { Row } from '../../results/schema.js';
+import type { LinkDown, Stall } from '../../results/soak.js';
+import type { SeenDown } from '../../session/path/link-watch.js';
+import { type StallLimit, stallAfterMs } from '../../settings/soak.js';
+import type { PlanBenchmark } from '../benchmark.js';
+import type { Lap, LapReport } from './lap.js';
+
+/** Of an interval; more are counted. */
+export const mostStalls = 20;
+const mostLinks = 200;
+/** How many loops decide what is usual. */
+const remembered = 15;
+
+/** What one row of an interval is made of. */
+export class CellLedger {
+  readonly histogram = new Histogram();
+  iterations = 0;
+  batch = 1;
+  stallCount = 0;
+  stalls: Stall[] = [];
+
+  addStall(stall: Stall): void {
+    this.stallCount++;
+    this.stalls.push(stall);
+    if (this.stalls.length <= mostStalls) return;
+    this.stalls.sort((a, b) => b.milliseconds - a.milliseconds).pop();
+  }
+}
+
+/** A lap as rank 0 has it: the reports of all ranks. */
+export interface LapDone {
+  readonly lap: Lap;
+  readonly reports: readonly LapReport[];
+  /** When the loop began on rank 0, in milliseconds of the epoch. */
+  readonly at: number;
+  readonly pair?: readonly [number, number] | undefined;
+  /** The links in the reports have been added already. */
+  readonly linksKnown?: boolean;
+}
+
+/** What is usual for each turn, from its last few loops: nanoseconds of one iteration. */
+export class Usual {
+  readonly #medians = new Map<string, number[]>();
+
+  of(key: string): number | undefined {
+    const known = this.#medians.get(key);
+    return known && median(known);
+  }
+
+  learn(key: string, nanoseconds: number): void {
+    const known = this.#medians.get(key) ?? [];
+    this.#medians.set(key, [...known, nanoseconds].slice(-remembered));
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Rank 0's account of one interval. */
+export class Ledger {
+  readonly startedAt = Date.now();
+  readonly cells: CellLedger[] = [];
+  readonly links: LinkDown[] = [];
+  readonly #clock: PlanBenchmark['clock'];
+  readonly #places: Places;
+  readonly #limit: StallLimit | undefined;
+
+  constructor(clock: PlanBenchmark['clock'], places: Places, limit: StallLimit | undefined) {
+    this.#clock = clock;
+    this.#places = places;
+    this.#limit = limit;
+  }
+
+  cell(index: number): CellLedger {
+    this.cells[index] ??= new CellLedger();
+    return this.cells[index];
+  }
+
+  /** Adds a lap's samples, links and stalls; returns the stalls, and the median of an iteration in nanoseconds. */
+  add(done: LapDone, usualNs: number): { stalls: Stall[]; medianNs: number } {
+    const { lap, reports } = done;
+    const cell = this.cell(lap.cell);
+    const { batch } = lap.count;
+    const byRank = reports.map(({ samples }) => samples);
+    const samples = this.#clock === 'slowest' ? slowestPerIteration(byRank) : [...byRank[0]!];
+    for (const sample of samples) cell.histogram.add(sample / batch);
+    cell.iterations += lap.count.iterations;
+    cell.batch = batch;
+    const links = this.#noteLinks(done);
+    const found = [
+      ...longSamples(samples, byRank[0]!, usualNs * batch, this.#limit),
+      ...longBarriers(reports, usualNs * batch, this.#limit),
+    ];
+    const stalls = found.map((one) => this.#stallOf(one, done, links));
+    for (const stall of stalls) cell.addStall(stall);
+    return { stalls, medianNs: median(samples) / batch };
+  }
+
+  /** Adds a row of a benchmark with its own procedure: its samples, and those of them that are stalls. */
+  addRow(
+    done: Omit<LapDone, 'lap'>,
+    row: Pick<Row, 'samples' | 'batch' | 'iterations'>,
+    cell: number,
+    usualNs: number,
+  ): Stall[] {
+    const own = this.cell(cell);
+    const { samples, batch, iterations } = row;
+    for (const sample of samples) own.histogram.add(sample / batch);
+    own.iterations += iterations;
+    own.batch = batch;
+    const links = this.#noteLinks(done);
+    const found = longSamples(samples, samples, usualNs * batch, this.#limit);
+    const stalls = found.map((one) => this.#stallOf(one, done, links));
+    for (const stall of stalls) own.addStall(stall);
+    return stalls;
+  }
+
+  /** A verified iteration is looked at as well, though not timed for the row. */
+  addVerified(done: Omit<LapDone, 'lap'> & { cell: number }, usualNs: number): Stall[] {
+    const [rank0] = done.reports;
+    const links = this.#noteLinks(done);
+    const tookMs = rank0!.samples[0]! / 1e6;
+    const extraMs = tookMs - usualNs / 1e6;
+    if (extraMs < stallAfterMs(usualNs / 1e6, this.#limit)) return [];
+    const span = { atMs: 0, milliseconds: tookMs };
+    const stall = this.#stallOf({ during: 'verification', span, extraMs }, done, links);
+    this.cell(done.cell).addStall(stall);
+    return [stall];
+  }
+
+  /** Links that a rank saw down, with times from `at` on. */
+  addLinks(seen: readonly SeenDown[], rank: number, at: number): void {
+    const host = this.#places.hosts[rank]!;
+    for (const { nic, atMs, milliseconds } of seen) {
+      if (this.links.length >= mostLinks) return;
+      const ranks = ranksOf(this.#places, host, nic);
+      this.links.push({ at: iso(at + atMs), host, ranks, nic, milliseconds });
+    }
+  }
+
+  #noteLinks({ reports, at, linksKnown }: Omit<LapDone, 'lap'>): DownLink[] {
+    return reports.flatMap(({ links, wallMs }, rank) => {
+      if (!linksKnown) this.addLinks(links, rank, at);
+      const host = this.#places.hosts[rank]!;
+      return links.map(({ nic, atMs, milliseconds }) => ({
+        ...{ host, nic, atMs },
+        milliseconds: milliseconds ?? wallMs,
+      }));
+    });
+  }
+
+  #stallOf(found: Found, done: Omit<LapDone, 'lap'>, links: readonly DownLink[]): Stall {
+    const { reports, at, pair } = done;
+    const { atMs, ...blamed } = blame({
+      ...this.#places,
+      ...{ span: found.span, extraMs: found.extraMs, pair, links },
+      waits: reports.flatMap(({ silences }, rank) =>
+        silences.map(({ startMs, ...silence }) => ({ rank, atMs: startMs, ...silence })),
+      ),
+      pauses: reports.flatMap(({ pauses }, rank) => pauses.map((pause) => ({ rank, ...pause }))),
+    });
+    const resent = reports.flatMap((report, rank): [string, number][] =>
+      report.resent ? [[this.#places.hosts[rank]!, report.resent]] : [],
+    );
+    return {
+      at: iso(at + atMs),
+      milliseconds: Number(found.extraMs.toFixed(3)),
+      during: found.during,
+      ...(pair && { pair: [...pair] }),
+      ...blamed,
+      ...(resent.length > 0 && { resent: Object.fromEntries(resent.slice(0, 16)) }),
+    };
+  }
+}
+
+interface Found {
+  readonly during: Stall['during'];
+  readonly span: { readonly atMs: number; readonly milliseconds: number };
+  readonly extraMs: number;
+}
+
+/** Samples that took too long, and when they began on rank 0's clock. */
+function longSamples(
+  samples: readonly number[],
+  onRank0: ArrayLike<number>,
+  usualNs: number,
+  limit: StallLimit | undefined,
+): Found[] {
+  const usualMs = usualNs / 1e6;
+  const allowedMs = stallAfterMs(usualMs, limit);
+  const found: Found[] = [];
+  let atMs = 0;
+  for (const [i, sample] of samples.entries()) {
+    const milliseconds = sample / 1e6;
+    const extraMs = milliseconds - usualMs;
+    if (extraMs >= allowedMs) {
+      found.push({ during: 'iteration', span: { atMs, milliseconds }, extraMs });
+    }
+    atMs += onRank0[i]! / 1e6;
+  }
+  return found;
+}
+
+/** The barriers around a loop, where every rank that has a clock spent too long in them. */
+function longBarriers(
+  reports: readonly LapReport[],
+  usualNs: number,
+  limit: StallLimit | undefined,
+): Found[] {
+  const timed = reports.filter(({ samples }) => samples.length > 0);
+  const outside = timed.map(
+    ({ samples, wallMs }) => wallMs - samples.reduce((sum, sample) => sum + sample, 0) / 1e6,
+  );
+  const extraMs = Math.min(...outside);
+  // A multiple of nothing would make every barrier a stall.
+  const allowedMs = Math.max(stallAfterMs(usualNs / 1e6, limit), stallAfterMs(0, undefined));
+  if (!(extraMs >= allowedMs)) return [];
+  const span = { atMs: 0, milliseconds: reports[0]!.wallMs };
+  return [{ during: 'between', span, extraMs }];
+}

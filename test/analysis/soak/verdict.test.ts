@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { periodOf } from '../../../src/analysis/soak/period.js';
+import { soakVerdict } from '../../../src/analysis/soak/verdict.js';
+import { soakHeadline, soakTroubles } from '../../../src/analysis/soak/words.js';
+import { formatSoak } from '../../../src/results/formats/soak.js';
+import { mergeRepeats } from '../../../src/results/repeats.js';
+import type { Row } from '../../../src/results/schema.js';
+import type { SoakInterval } from '../../../src/results/soak.js';
+import { runOf, sampleRow } from '../../results/fixtures.js';
+
+const start = Date.parse('2026-01-02T03:00:00.000Z');
+const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
+
+/** Interval `i` of a minute each, with a median of `us`. */
+function interval(i: number, us: number, soak: Partial<SoakInterval> = {}): Row {
+  const row = sampleRow({ column: 'MultiPin', bytes: 2 ** 20, us });
+  const own = { startedAt: at(60 * i), endedAt: at(60 * i + 60), p999: us * 1100 };
+  return { ...row, repeat: i, soak: { ...own, stalls: [], stallCount: 0, links: [], ...soak } };
+}
+
+const flap = (seconds: number) => ({
+  links: [{ at: at(seconds), host: 'h2', ranks: [2], nic: 'nic0', milliseconds: 2000 }],
+  stallCount: 1,
+  stalls: [
+    {
+      at: at(seconds),
+      milliseconds: 2300,
+      during: 'iteration' as const,
+      waiting: [{ rank: 0, for: [2] }],
+      suspects: [{ host: 'h2', ranks: [2], nic: 'nic0', why: 'link-down' as const }],
+      proven: true,
+    },
+  ],
+});
+
+const minutes = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+test('a steady soak', () => {
+  const verdict = soakVerdict(runOf(minutes(12).map((i) => interval(i, 100))));
+  expect(verdict).toMatchObject({ verdict: 'steady', intervals: 12, stalls: { count: 0 } });
+  expect(verdict.rows[0]!.drift).toMatchObject({ slower: false });
+  expect(soakHeadline(verdict)).toBe(
+    'write was steady over 12 intervals: no stall, no link failure.',
+  );
+});
+
+test('a link that flaps every 90 seconds is named, counted and timed', () => {
+  const rows = minutes(6).map((i) => interval(i, 100));
+  for (const seconds of [90, 180, 270]) {
+    const i = Math.floor(seconds / 60);
+    rows[i] = interval(i, 100, flap(seconds));
+  }
+  const run = runOf(rows);
+  const verdict = soakVerdict(run);
+  expect(verdict).toMatchObject({
+    verdict: 'stalls',
+    stalls: { count: 3 },
+    links: [{ host: 'h2', nic: 'nic0', downs: 3, longestMs: 2000, everyMs: 90_000 }],
+    causes: [{ count: 3, proven: true, everyMs: 90_000 }],
+  });
+  const [link, cause] = soakTroubles(verdict);
+  expect(link).toMatch(
+    /^the link of nic0 on h2 \(rank 2\) went down 3 times for up to 2.0 s, about every 1m30s \(at/,
+  );
+  expect(cause).toMatch(/^3 stalls of up to 2.3 s, about every 1m30s: the link of nic0 on h2/);
+  const text = formatSoak(run, verdict, { width: 100 });
+  expect(text).toMatch(/MultiPin 1M {2}worst \(\d\)/);
+  expect(text.split('\n').every((line) => line.length <= 100)).toBe(true);
+});
+
+test('getting slower from the first quarter to the last is found; noise is not', () => {
+  const slow = soakVerdict(runOf(minutes(16).map((i) => interval(i, 100 + 5 * i))));
+  expect(slow).toMatchObject({ verdict: 'slower', rows: [{ drift: { slower: true } }] });
+  const noisy = soakVerdict(runOf(minutes(16).map((i) => interval(i, i % 3 === 0 ? 150 : 100))));
+  expect(noisy.verdict).toBe('steady');
+});
+
+test('one run of a soak is one row for other readers, and keeps its intervals', () => {
+  const merged = mergeRepeats(runOf(minutes(3).map((i) => interval(i, 100 + i))));
+  expect(merged.rows).toHaveLength(1);
+  expect(merged.rows[0]!.soak).toBeUndefined();
+  expect(merged.repeated).toHaveLength(3);
+});
+
+describe('what comes regularly', () => {
+  test.each([
+    [[0, 90, 180, 270], 90],
+    [[10, 100.4, 189.8], 90],
+    [[0, 90, 270, 360], 90],
+    [[0, 0.5, 90, 91, 180], 90],
+  ])('%j seconds', (seconds, period) => {
+    expect(periodOf(seconds.map((s) => s * 1000))! / 1000).toBeCloseTo(period, -1);
+  });
+
+  test.each([[[0, 90]], [[0, 90, 110, 400]], [[0, 3, 7, 9, 14]], [[]]])(
+    '%j seconds do not',
+    (seconds) => {
+      expect(periodOf(seconds.map((s) => s * 1000))).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SoakVerdict } from '../../src/analysis/soak/verdict.js';
+import { portName, switchSpace } from '../../src/lab/names.js';
+import { Desk } from '../benchmarks/weft.js';
+import { inSpace, labName, whyNoLab } from './laboratory.js';
+
+const lab = labName('soak');
+
+describe.runIf(whyNoLab() === undefined)('a soak in a lab', () => {
+  const desk = new Desk();
+  const link = (host: number, nic: number, to: 'up' | 'down') =>
+    inSpace('ip', switchSpace(lab), 'link', 'set', portName(host, nic), to);
+
+  beforeAll(async () => {
+    const up = await desk.weft(`lab up --name ${lab} --hosts 3 --nics 2 --rate 100mbit`);
+    expect(up).toMatchObject({ exitCode: 0 });
+  });
+  afterAll(async () => {
+    await desk.weft(`lab down --force --name ${lab}`);
+    desk[Symbol.dispose]();
+  });
+
+  test('a link that is down for 2 s is found, timed and named, and nobody else', async () => {
+    const soak = 'soak --every 3s --for 11s --format json -- all2all -b 512K -e 512K';
+    const child = desk.start(`lab run --name ${lab} -- ${soak}`);
+    await desk.rowsIn(1);
+    await sleep(700);
+    const wentDown = Date.now();
+    link(2, 1, 'down');
+    await sleep(2000);
+    link(2, 1, 'up');
+    const { exitCode, stdout, stderr } = await child;
+    expect(exitCode, String(stderr)).toBe(4);
+    const verdict: SoakVerdict = JSON.parse(String(stdout));
+    expect(verdict.links).toMatchObject([{ host: 'h2', nic: 'nic1', ranks: [2], downs: 1 }]);
+    expect(Math.abs(Date.parse(verdict.links[0]!.times[0]!) - wentDown)).toBeLessThan(1000);
+    expect(Math.abs(verdict.links[0]!.longestMs - 2000)).toBeLessThan(500);
+    const blamed = verdict.causes.filter(({ longestMs }) => longestMs > 1000);
+    expect(blamed).toMatchObject([
+      { proven: true, suspects: [{ host: 'h2', nic: 'nic1', why: 'link-down' }] },
+    ]);
+    expect(Math.abs(Date.parse(blamed[0]!.times[0]!) - wentDown)).toBeLessThan(1000);
+    const stall = verdict.stalls.longest.find(({ milliseconds }) => milliseconds > 1000)!;
+    expect(stall.waiting.find(({ rank }) => rank === 0)?.for ?? [2]).toEqual([2]);
+    expect(verdict.nics.map(({ nic }) => nic).sort()).toEqual([
+      'nic0',
+      'nic0',
+      'nic0',
+      'nic1',
+      'nic1',
+      'nic1',
+    ]);
+  });
+
+  test('a link that stays down ends it, with the link in the reason', async () => {
+    const soak = 'soak --every 1s -- all2all -b 256K -e 256K --timeout 2';
+    const child = desk.start(`lab run --name ${lab} -- ${soak} --out ${desk.folder}/stay.jsonl`);
+    await sleep(4000);
+    link(1, 0, 'down');
+    const { exitCode, stdout, stderr } = await child;
+    link(1, 0, 'up');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/the link of nic0 on h1 has been down for \d\.\d s/);
+    expect(stdout).toMatch(/all2all did not pass/);
+  });
+});
