@@ -45,8 +45,8 @@ const costOf = (pid: number) =>
   }));
 
 test.for([
-  ['kept connections', '', 60, 300],
-  ['new connections', '--reopen', 20, 80],
+  ['kept connections', '', 50, 250],
+  ['new connections', '--reopen', 10, 50],
 ] as const)(
   'memory, files and disk stay flat over hundreds of intervals: %s',
   async ([, option, early, late]) => {
@@ -70,11 +70,11 @@ test.for([
 );
 
 describe('ending', () => {
-  test.for(['SIGINT', 'SIGTERM'] as const)('%s ends it with a verdict', async (signal) => {
+  test('Ctrl-C ends it with a verdict', async () => {
     using desk = new Desk();
     const child = desk.start(`soak --every 200ms ${patient} -- ${write}`);
     await desk.rowsIn(2);
-    child.kill(signal);
+    child.kill('SIGINT');
     const { exitCode, stdout, stderr } = await child;
     expect(exitCode, String(stderr)).toBe(0);
     expect(stdout).toMatch(/write was steady over \d+ intervals/);
@@ -153,20 +153,12 @@ describe('trouble', () => {
   });
 
   test.for([
-    ['--for 0 -- write', /--for .*is not a time span/],
     ['--for 0s -- write', /--for .*more than 0/],
-    ['--for 5 -- write', /is not a time span.*90s/],
-    ['--every -3s -- write', /--every/],
-    ['--every 1ms -- write', /10ms or more/],
-    ['--stall 1x -- write', /more than 1x/],
-    ['--stall soon -- write', /--stall/],
-    ['--for 9999d -- write', /at most 365d/],
     ['-- wrote', /unknown benchmark wrote/],
     ['', /missing required argument/],
     ['-- write --repeats 3', /--repeats has no effect on soak/],
     ['-- write --format csv', /no format csv/],
     ['-- write --ranks 1', /at least 2 ranks/],
-    ['-- write --buffers none', /--buffers/],
   ] as const)('bad usage: %s', async ([options, message]) => {
     using desk = new Desk();
     const { exitCode, stderr } = await desk.weft(`soak ${options}`);
@@ -175,12 +167,4 @@ describe('trouble', () => {
       stderr: expect.stringMatching(message),
     });
   });
-});
-
-test('--explain draws the plan and runs nothing', async () => {
-  using desk = new Desk();
-  const { exitCode, stdout } = await desk.weft(`soak -- ${write} --explain`);
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain('MultiPin');
-  expect(readdirSync(desk.folder)).toEqual([]);
 });

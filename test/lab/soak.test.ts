@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SoakVerdict } from '../../src/analysis/soak/verdict.js';
 import { portName, switchSpace } from '../../src/lab/names.js';
+import { readRun } from '../../src/results/read-run.js';
 import { Desk } from '../benchmarks/weft.js';
-import { inSpace, labName, whyNoLab } from './laboratory.js';
+import { inSpace, labName, until, whyNoLab } from './laboratory.js';
 
 const lab = labName('soak');
 
@@ -22,7 +25,7 @@ describe.runIf(whyNoLab() === undefined)('a soak in a lab', () => {
   });
 
   test('a link that is down for 2 s is found, timed and named, and nobody else', async () => {
-    const soak = 'soak --every 3s --for 11s --format json -- all2all -b 512K -e 512K';
+    const soak = 'soak --every 2s --for 9s --format json -- all2all -b 512K -e 512K';
     const child = desk.start(`lab run --name ${lab} -- ${soak}`);
     await desk.rowsIn(1);
     await sleep(700);
@@ -55,13 +58,20 @@ describe.runIf(whyNoLab() === undefined)('a soak in a lab', () => {
 
   test('a link that stays down ends it, with the link in the reason', async () => {
     const soak = 'soak --every 1s -- all2all -b 256K -e 256K --timeout 2';
-    const child = desk.start(`lab run --name ${lab} -- ${soak} --out ${desk.folder}/stay.jsonl`);
-    await sleep(4000);
+    const file = join(desk.folder, 'stay.jsonl');
+    const child = desk.start(`lab run --name ${lab} -- ${soak} --out ${file}`);
+    const rows = () => (existsSync(file) ? readRun(file).run.rows.length : 0);
+    await until('the first interval', () => rows() > 0, 20_000);
     link(1, 0, 'down');
     const { exitCode, stdout, stderr } = await child;
     link(1, 0, 'up');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/the link of nic0 on h1 has been down for \d\.\d s/);
     expect(stdout).toMatch(/all2all did not pass/);
+    const { run } = readRun(file);
+    expect(run).toMatchObject({
+      outcome: 'aborted',
+      errors: [{ message: expect.stringContaining('nic0 on h1') }],
+    });
   });
 });

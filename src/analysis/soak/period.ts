@@ -5,7 +5,7 @@ const oneEventMs = 2000;
 const fewest = 3;
 /** How far a gap may be from the period, as a share of it, and at least in milliseconds. */
 const tolerance = 0.1;
-const leastToleranceMs = 1000;
+const leastToleranceMs = 500;
 
 /** At what distance events come, where that is regular: three or more, at equal distances or a multiple of them. */
 export function periodOf(times: readonly number[]): number | undefined {
@@ -20,5 +20,5 @@ export function periodOf(times: readonly number[]): number | undefined {
     const steps = Math.max(1, Math.round(gap / period));
     return Math.abs(gap - steps * period) <= slack;
   });
-  return regular && period > 2 * slack ? period : undefined;
+  return regular && period > 4 * slack ? period : undefined;
 }

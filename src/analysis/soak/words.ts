@@ -32,7 +32,7 @@ const placeText = ({ host, nic, ranks }: Place): string =>
 /** Why stalls happened, as far as that is known. */
 export function suspectsText(suspects: readonly Suspect[]): string {
   const [first] = suspects;
-  if (first === undefined) return 'no cause found: no rank was silent for that long';
+  if (first === undefined) return 'no cause found';
   const places = suspects.map(placeText);
   const all = `${places.slice(0, -1).join(', ')}${places.length > 1 ? ' and ' : ''}${places.at(-1)}`;
   switch (first.why) {

@@ -14,7 +14,7 @@ import {
 } from '../../measure/units.js';
 import { gbpsText } from '../row-figures.js';
 import { rowsByKey } from '../row-key.js';
-import { sizedName } from '../row-name.js';
+import { nameOfRow } from '../row-name.js';
 import type { Run } from '../schema.js';
 import { describeRun, notesOf } from './notes.js';
 import { alignedTable } from './plain-table.js';
@@ -69,20 +69,25 @@ function intervalTable(run: Run, withDay: boolean): string[] {
   const lines = [...rowsByKey(run.rows.filter(isSoakRow)).values()].flatMap((group) => {
     const rows = group as SoakRow[];
     const worst = rows.reduce((a, b) => (b.nanoseconds!.mean > a.nanoseconds!.mean ? b : a));
-    const chosen = [
-      ['first', rows[0]!] as const,
-      ['last', rows.at(-1)!] as const,
-      ['worst', worst] as const,
-    ];
-    return chosen.map(([name, row]) => [
-      sizedName(row),
-      `${name} (${(row.repeat ?? 0) + 1})`,
+    return [...new Set([rows[0]!, rows.at(-1)!, worst])].map((row) => [
+      nameOfRow(row),
+      `${placesOf(row, rows, worst)} (${(row.repeat ?? 0) + 1})`,
       clockText(row.soak.startedAt, withDay),
       ...figureTexts(figuresOf(row)),
       String(row.soak.stallCount),
     ]);
   });
   return lines.length === 0 ? [] : alignedTable({ heads, lines, left: [0, 1] });
+}
+
+/** `first, worst`: an interval may be several things. */
+function placesOf(row: SoakRow, rows: readonly SoakRow[], worst: SoakRow): string {
+  const names = [
+    ...(row === rows[0] ? ['first'] : []),
+    ...(row === rows.at(-1) ? ['last'] : []),
+    ...(row === worst ? ['worst'] : []),
+  ];
+  return rows.length === 1 ? 'only' : names.join(', ');
 }
 
 const figureTexts = ({ gbps, min, p50, p99, p999, max }: IntervalFigures): string[] => [

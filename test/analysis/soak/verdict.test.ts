@@ -4,36 +4,8 @@ import { soakVerdict } from '../../../src/analysis/soak/verdict.js';
 import { soakHeadline, soakTroubles } from '../../../src/analysis/soak/words.js';
 import { formatSoak } from '../../../src/results/formats/soak.js';
 import { mergeRepeats } from '../../../src/results/repeats.js';
-import type { Row } from '../../../src/results/schema.js';
-import type { SoakInterval } from '../../../src/results/soak.js';
-import { runOf, sampleRow } from '../../results/fixtures.js';
-
-const start = Date.parse('2026-01-02T03:00:00.000Z');
-const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
-
-/** Interval `i` of a minute each, with a median of `us`. */
-function interval(i: number, us: number, soak: Partial<SoakInterval> = {}): Row {
-  const row = sampleRow({ column: 'MultiPin', bytes: 2 ** 20, us });
-  const own = { startedAt: at(60 * i), endedAt: at(60 * i + 60), p999: us * 1100 };
-  return { ...row, repeat: i, soak: { ...own, stalls: [], stallCount: 0, links: [], ...soak } };
-}
-
-const flap = (seconds: number) => ({
-  links: [{ at: at(seconds), host: 'h2', ranks: [2], nic: 'nic0', milliseconds: 2000 }],
-  stallCount: 1,
-  stalls: [
-    {
-      at: at(seconds),
-      milliseconds: 2300,
-      during: 'iteration' as const,
-      waiting: [{ rank: 0, for: [2] }],
-      suspects: [{ host: 'h2', ranks: [2], nic: 'nic0', why: 'link-down' as const }],
-      proven: true,
-    },
-  ],
-});
-
-const minutes = (count: number) => Array.from({ length: count }, (_, i) => i);
+import { runOf } from '../../results/fixtures.js';
+import { flappingRun, interval, minutes } from '../../results/soak-fixtures.js';
 
 test('a steady soak', () => {
   const verdict = soakVerdict(runOf(minutes(12).map((i) => interval(i, 100))));
@@ -45,12 +17,7 @@ test('a steady soak', () => {
 });
 
 test('a link that flaps every 90 seconds is named, counted and timed', () => {
-  const rows = minutes(6).map((i) => interval(i, 100));
-  for (const seconds of [90, 180, 270]) {
-    const i = Math.floor(seconds / 60);
-    rows[i] = interval(i, 100, flap(seconds));
-  }
-  const run = runOf(rows);
+  const run = flappingRun();
   const verdict = soakVerdict(run);
   expect(verdict).toMatchObject({
     verdict: 'stalls',
@@ -64,7 +31,7 @@ test('a link that flaps every 90 seconds is named, counted and timed', () => {
   );
   expect(cause).toMatch(/^3 stalls of up to 2.3 s, about every 1m30s: the link of nic0 on h2/);
   const text = formatSoak(run, verdict, { width: 100 });
-  expect(text).toMatch(/MultiPin 1M {2}worst \(\d\)/);
+  expect(text).toMatch(/MultiPin 1M {2}first, worst \(1\)/);
   expect(text.split('\n').every((line) => line.length <= 100)).toBe(true);
 });
 
