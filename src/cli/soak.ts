@@ -15,7 +15,7 @@ import { reportPatience } from '../world/launch/rank-process.js';
 import { describeBenchmark, rankJob } from './bench.js';
 import { explainJob } from './explain.js';
 import { findBenchmark } from './find-benchmark.js';
-import { inRanks } from './in-ranks.js';
+import { inRanks, type RankJob } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { SoakProgress } from './output/soak-progress.js';
@@ -48,47 +48,40 @@ export function addSoakCommand(program: Command): void {
   });
 }
 
-/** Ranks and output may be asked for on either side of the `--`. */
 async function soak(benchmark: Benchmark, raw: unknown, ofBench: unknown): Promise<number> {
-  const given = givenOptions(ofBench, showOptions);
-  const { forMs, everyMs, reopen, stall, ...show } = {
-    ...readOptions(raw, {
-      ...ownOptions,
-      explain: showOptions.explain,
-      ncclJson: showOptions.ncclJson,
-    }),
-    ...given,
-  };
-  refuse(show);
+  const { forMs, everyMs, reopen, stall } = readOptions(raw, soakOptions);
   const settings: SoakSettings = {
-    everyMs,
-    reopen,
+    ...{ everyMs, reopen },
     ...(forMs !== undefined && { forMs }),
     ...(stall !== undefined && { stall }),
   };
-  const stop: Stop = {};
+  // Ranks and output may be asked for on either side of the `--`.
+  const show = { ...readOptions(raw, showOptions), ...givenOptions(ofBench, showOptions) };
+  refuse(show);
   const job = soakJobOf(benchmark, givenOptions(ofBench, optionsOf(benchmark)));
+  const stop: Stop = {};
   const ranks = rankJob(job, show, (world) => soakAndPrint(job, settings, world, show, stop));
   if (show.explain) {
     process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
     return exitCode.ok;
   }
+  return inRanks({ ...ranks, interrupted: stopping(stop) });
+}
+
+/** Ends the soak at the first signal. A terminal sends one and a parent another: only the same one again means haste. */
+function stopping(stop: Stop): RankJob['interrupted'] {
   const seen = new Set<NodeJS.Signals>();
-  return inRanks({
-    ...ranks,
-    // A terminal sends one signal and a parent another: only the same one again means haste.
-    interrupted: (signal, world) => {
-      if (seen.has(signal)) return false;
-      seen.add(signal);
-      stop.signal ??= signal;
-      const late = new WeftError(
-        'ABORTED',
-        `rank ${world.rank} was stopped by ${signal} in a stall`,
-      );
-      setTimeout(() => void world.fail(late), endMs).unref();
-      return true;
-    },
-  });
+  return (signal, world) => {
+    if (seen.has(signal)) return false;
+    seen.add(signal);
+    if (stop.signal !== undefined) return true;
+    stop.signal = signal;
+    const late = `rank ${world.rank} was stopped by ${signal}, but did not end within ${endMs / 1000} s`;
+    const end = setTimeout(() => void world.fail(new WeftError('ABORTED', late)), endMs);
+    world.signal.addEventListener('abort', () => clearTimeout(end));
+    stop.ended = () => clearTimeout(end);
+    return true;
+  };
 }
 
 function refuse({ format, ncclJson }: Pick<ShowOptions, 'format' | 'ncclJson'>): void {
@@ -112,11 +105,15 @@ async function soakAndPrint(
   stop: Stop,
 ): Promise<number> {
   reportPatience(2 * endMs);
-  const recorded = await recordSoak({
-    ...{ job, world, soak: settings, stop, out: show.out, iface: show.iface },
-    listener: new SoakProgress(show.quiet || world.rank !== 0),
-  });
-  return recorded ? print(recorded, show) : exitCode.ok;
+  try {
+    const recorded = await recordSoak({
+      ...{ job, world, soak: settings, stop, out: show.out, iface: show.iface },
+      listener: new SoakProgress(show.quiet || world.rank !== 0),
+    });
+    return recorded ? print(recorded, show) : exitCode.ok;
+  } finally {
+    stop.ended?.();
+  }
 }
 
 const codes: Record<SoakVerdict['verdict'], number> = {

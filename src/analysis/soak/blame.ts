@@ -25,6 +25,7 @@ export interface DownLink extends Span {
 export interface Case extends Places {
   /** From the start of the iteration to its end. */
   readonly span: Span;
+  readonly during: Stall['during'];
   /** What the iteration took beyond the usual. */
   readonly extraMs: number;
   readonly pair?: readonly [number, number] | undefined;
@@ -49,9 +50,7 @@ const mostSuspects = 8;
 export function blame(stall: Case): Blame {
   const { pair, hosts, extraMs } = stall;
   const long = (span: Span) => span.milliseconds >= tellingShare * extraMs && meets(span, stall);
-  const silent = stall.waits.filter(long);
-  const inTransfer = silent.filter(({ barrier }) => !barrier);
-  const waits = inTransfer.length > 0 ? inTransfer : silent;
+  const waits = stall.waits.filter((wait) => long(wait) && isTelling(wait, stall));
   const down = stall.links.filter((link) => meets(link, stall) && isInvolved(link, stall));
   const paused = stall.pauses.filter(long);
   const waiting = waits.slice(0, mostWaiting).map(({ rank, open }) => ({
@@ -82,6 +81,10 @@ export function blame(stall: Case): Blame {
 const meets = (one: Span, { span }: Case): boolean =>
   one.atMs < span.atMs + span.milliseconds + slackMs &&
   one.atMs + one.milliseconds > span.atMs - slackMs;
+
+/** Ranks without a part in a turn wait in the barrier for as long as it takes, stall or not. */
+const isTelling = ({ rank, barrier }: Waits, { during, pair }: Case): boolean =>
+  !barrier || (during === 'between' && (pair === undefined || pair.includes(rank)));
 
 /** A link of a host that has no part in the turn cannot delay it. */
 const isInvolved = ({ host }: DownLink, { pair, hosts }: Case): boolean =>

@@ -10,6 +10,8 @@ import { Usual } from './ledger.js';
 /** Who wants a soak to end sets the signal. */
 export interface Stop {
   signal?: NodeJS.Signals | undefined;
+  /** Called when the soak has ended. */
+  ended?(): void;
 }
 
 /** What rank 0 is told while a soak runs. */

@@ -118,7 +118,7 @@ export class Ledger {
     return stalls;
   }
 
-  /** A verified iteration is looked at as well, though not timed for the row. */
+  /** A verified iteration is looked at as well, though not timed for the row. `usualNs` is that of verified ones. */
   addVerified(done: Omit<LapDone, 'lap'> & { cell: number }, usualNs: number): Stall[] {
     const [rank0] = done.reports;
     const links = this.#noteLinks(done);
@@ -156,7 +156,7 @@ export class Ledger {
     const { reports, at, pair } = done;
     const { atMs, ...blamed } = blame({
       ...this.#places,
-      ...{ span: found.span, extraMs: found.extraMs, pair, links },
+      ...{ ...found, pair, links },
       waits: reports.flatMap(({ silences }, rank) =>
         silences.map(({ startMs, ...silence }) => ({ rank, atMs: startMs, ...silence })),
       ),

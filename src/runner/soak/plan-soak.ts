@@ -186,7 +186,10 @@ export class PlanSoak implements AsyncDisposable {
     if (!all) return;
     this.#checked[place.cell]!.push(...all.map((one) => one.checked));
     const reports = all.map((one) => one.report);
-    const usualNs = this.#course.usual.of(this.#keyOf(place))!;
+    // Bytes are looked at as they arrive, which takes time of its own.
+    const key = `verified ${this.#keyOf(place)}`;
+    const usualNs = this.#course.usual.of(key) ?? samples[0]!;
+    this.#course.usual.learn(key, samples[0]!);
     const done = { reports, at: startedAt, pair: turn.pair, cell: place.cell };
     this.#course.heard(reports, this.#ledger!.addVerified(done, usualNs));
   }

@@ -8,6 +8,7 @@ const nics = hosts.map(() => ['nic0', 'nic1']);
 const stall = (changes: Partial<Case>): Case => ({
   hosts,
   nics,
+  during: 'iteration',
   span: { atMs: 1000, milliseconds: 2100 },
   extraMs: 2000,
   waits: [],
@@ -78,6 +79,16 @@ describe('who waited for whom', () => {
   test('ranks that only wait in the barrier accuse nobody while others wait for data', () => {
     const waits = [wait(0, [2]), wait(2, [0]), wait(3, [1], 0, true), wait(1, [0], 0, true)];
     expect(blame(stall({ waits })).waiting.map(({ rank }) => rank)).toEqual([0, 2]);
+  });
+
+  test('a rank without a part in the turn waits in the barrier, stall or not', () => {
+    const waits = [wait(3, [1], 0, true), wait(1, [0], 0, true)];
+    const found = blame(stall({ waits, pair: [0, 2] }));
+    expect(found).toMatchObject({ waiting: [], suspects: [{ ranks: [0] }, { ranks: [2] }] });
+    const between = blame(
+      stall({ during: 'between', waits: [...waits, wait(0, [3], 0, true)], pair: [0, 2] }),
+    );
+    expect(between.waiting).toEqual([{ rank: 0, for: [3] }]);
   });
 
   test('short silences explain nothing', () => {
