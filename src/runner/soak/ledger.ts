@@ -2,6 +2,7 @@ import { blame, type DownLink, type Places, ranksOf } from '../../analysis/soak/
 import { Histogram } from '../../measure/histogram.js';
 import { median } from '../../measure/quantile.js';
 import { slowestPerIteration } from '../../measure/statistics.js';
+import { mean } from '../../measure/summary.js';
 import type { Row } from '../../results/schema.js';
 import type { LinkDown, Stall } from '../../results/soak.js';
 import type { SeenDown } from '../../session/path/link-watch.js';
@@ -14,6 +15,8 @@ export const mostStalls = 20;
 const mostLinks = 200;
 /** How many loops decide what is usual. */
 const remembered = 15;
+/** How many decide how long the next one takes. */
+const planned = 3;
 
 /** What one row of an interval is made of. */
 export class CellLedger {
@@ -45,15 +48,24 @@ export interface LapDone {
 /** What is usual for each turn, from its last few loops: nanoseconds of one iteration. */
 export class Usual {
   readonly #medians = new Map<string, number[]>();
+  readonly #means = new Map<string, number[]>();
 
   of(key: string): number | undefined {
     const known = this.#medians.get(key);
     return known && median(known);
   }
 
-  learn(key: string, nanoseconds: number): void {
-    const known = this.#medians.get(key) ?? [];
-    this.#medians.set(key, [...known, nanoseconds].slice(-remembered));
+  /** For planning: on a busy machine a few long iterations take most of the time. */
+  slowest(key: string): number | undefined {
+    const known = this.#means.get(key);
+    return known && Math.max(...known);
+  }
+
+  learn(key: string, medianNs: number, meanNs = medianNs): void {
+    const add = (to: Map<string, number[]>, value: number, most: number) =>
+      to.set(key, [...(to.get(key) ?? []), value].slice(-most));
+    add(this.#medians, medianNs, remembered);
+    add(this.#means, meanNs, planned);
   }
 }
 
@@ -79,8 +91,8 @@ export class Ledger {
     return this.cells[index];
   }
 
-  /** Adds a lap's samples, links and stalls; returns the stalls, and the median of an iteration in nanoseconds. */
-  add(done: LapDone, usualNs: number): { stalls: Stall[]; medianNs: number } {
+  /** Adds a lap's samples, links and stalls; returns the stalls, and median and mean of an iteration. */
+  add(done: LapDone, usualNs: number): { stalls: Stall[]; medianNs: number; meanNs: number } {
     const { lap, reports } = done;
     const cell = this.cell(lap.cell);
     const { batch } = lap.count;
@@ -96,7 +108,7 @@ export class Ledger {
     ];
     const stalls = found.map((one) => this.#stallOf(one, done, links));
     for (const stall of stalls) cell.addStall(stall);
-    return { stalls, medianNs: median(samples) / batch };
+    return { stalls, medianNs: median(samples) / batch, meanNs: mean(samples) / batch };
   }
 
   /** Adds a row of a benchmark with its own procedure: its samples, and those of them that are stalls. */

@@ -129,11 +129,16 @@ export class PlanSoak implements AsyncDisposable {
       return { more: !wrong && course.goesOn() };
     }
     const place = this.#turns[this.#laps++ % this.#turns.length]!;
-    const usualNs = course.usual.of(this.#keyOf(place))!;
+    const key = this.#keyOf(place);
+    const usualNs = course.usual.of(key)!;
     const shareMs = interval.milliseconds / 2 / this.#turns.length;
     const { settings } = this.#job;
     const budgetMs = Math.min(settings.budgetMs, shareMs);
-    const count = lapCount(usualNs, { ...settings, budgetMs }, this.#session.world.size);
+    const count = lapCount(
+      course.usual.slowest(key)!,
+      { ...settings, budgetMs },
+      this.#session.world.size,
+    );
     const silenceMs = stallAfterMs((usualNs * count.batch) / 1e6, course.settings.stall);
     return { lap: { ...place, count, silenceMs: Math.max(1, silenceMs) } };
   }
@@ -154,8 +159,8 @@ export class PlanSoak implements AsyncDisposable {
     const key = this.#keyOf(lap);
     const { pair } = ready.turns[lap.turn]!;
     const done = { lap, reports, at: startedAt, pair };
-    const { stalls, medianNs } = this.#ledger!.add(done, this.#course.usual.of(key)!);
-    this.#course.usual.learn(key, medianNs);
+    const { stalls, medianNs, meanNs } = this.#ledger!.add(done, this.#course.usual.of(key)!);
+    this.#course.usual.learn(key, medianNs, meanNs);
     this.#course.heard(reports, stalls);
   }
 
