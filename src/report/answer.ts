@@ -38,7 +38,11 @@ export function answerOf(runs: readonly Run[], comparisons: readonly Against[] =
   return {
     headline: findingOf(only),
     lead: reportKindOf(only).lead?.(only) || '',
-    points: [...troubles(only), ...diagnosed(only), ...notesFor(only).map((note) => pointOf(note, only))],
+    points: [
+      ...troubles(only),
+      ...diagnosed(only),
+      ...notesFor(only).map((note) => pointOf(note, only)),
+    ],
   };
 }
 

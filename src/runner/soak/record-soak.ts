@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.js';
 import type { Row } from '../../results/schema.js';
+import { gatherFacts } from '../../session/host-facts.js';
 import type { SoakSettings } from '../../settings/soak.js';
 import { isPlanned, type OpenBenchmark } from '../benchmark.js';
 import { openBenchmark } from '../open-benchmark.js';
@@ -26,8 +27,9 @@ export async function recordSoak(options: SoakOptions): Promise<Recorded | undef
   refuseSmallWorld(job.benchmark, world);
   await using soaking = new Soak(options);
   const { session, record } = await soaking.open();
+  const facts = await gatherFacts(world, session?.fabric.library.version);
   if (world.rank !== 0) return void (await soaking.run(listener));
-  const header = headerOf(job, world, { session, record: { ...record, soak } });
+  const header = headerOf(job, world, { session, record: { ...record, soak } }, facts);
   return await keepRun({ header, world, out }, (kept) =>
     soaking.run({
       starting: (next) => listener.starting(next),
