@@ -20,7 +20,8 @@ import { choice, onOff, option, percent, text, type ValuesOf } from '../settings
 import { fabricOptions } from '../settings/table.js';
 import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import type { World } from '../world/index.js';
-import { readSide, refuseMixed, refuseUnfinished } from './compare.js';
+import { noiseOptions, pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
+import { noiseFrom } from './earlier-runs.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -55,11 +56,12 @@ const checkOptions = {
     help: `with --baseline: tolerated difference (default: ${defaultTolerance * 100})`,
     kind: percent,
   }),
-  drift: option({
-    flags: '--drift <percent>',
-    help: 'with --baseline: ignore run-to-run changes up to this',
-    kind: percent,
+  drift: option({ ...noiseOptions.drift, help: 'with --baseline: assume that runs vary by this' }),
+  history: option({
+    ...noiseOptions.history,
+    help: 'with --baseline: learn from this folder how much runs vary',
   }),
+  strict: onOff('--strict', 'with --baseline: rows that look slower are degraded'),
   all: onOff('--all', 'also show the items that passed'),
   format: formatOption,
 };
@@ -98,12 +100,17 @@ export function addCheckCommand(program: Command): void {
 }
 
 /** An option that would do nothing is a misunderstanding. */
-function refuseIdle({ run, quick, baseline, tolerance, drift }: CheckOptions): void {
+function refuseIdle(options: CheckOptions): void {
+  const { run, quick, baseline, strict, ...given } = options;
+  const keys = (['tolerance', 'drift', 'history'] as const).filter(
+    (key) => given[key] !== undefined,
+  );
+  const [first] = [...keys, ...(strict ? ['strict'] : [])];
   const idle =
     run && quick
       ? '--quick has no effect with --run, which measures nothing'
-      : (tolerance ?? drift) !== undefined && baseline === undefined
-        ? '--tolerance and --drift have no effect without --baseline'
+      : first !== undefined && baseline === undefined
+        ? `--${first} has no effect without --baseline`
         : undefined;
   if (idle !== undefined) throw new WeftError('BAD_USAGE', idle, { hint: 'Leave it out.' });
 }
@@ -111,7 +118,8 @@ function refuseIdle({ run, quick, baseline, tolerance, drift }: CheckOptions): v
 const ranksOf = (source: Source): number =>
   source.kind === 'baseline' ? source.runs[0]!.world.ranks : defaultRanks;
 
-function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions): Source {
+function sourceOf(options: CheckOptions): Source {
+  const { expect, baseline, machine } = options;
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
     throw new WeftError('BAD_USAGE', '--expect, --baseline and --machine cannot be combined', {
@@ -121,16 +129,23 @@ function sourceOf({ expect, baseline, machine, tolerance, drift }: CheckOptions)
   if (expect !== undefined) {
     return { kind: 'file', expectations: readExpectations(expect), against: expect };
   }
-  if (baseline !== undefined) {
-    const runs = readSide(baseline);
-    refuseMixed(runs);
-    for (const run of runs) refuseUnfinished(run);
-    const share = tolerance === undefined ? defaultTolerance : tolerance / 100;
-    const steady = drift === undefined ? {} : { drift: drift / 100 };
-    return { kind: 'baseline', runs, tolerance: share, ...steady };
-  }
+  if (baseline !== undefined) return baselineOf(baseline, options);
   const known = machineByName(machine ?? productName());
   return known ? { kind: 'machine', machine: known } : { kind: 'none' };
+}
+
+function baselineOf(baseline: string, options: CheckOptions): Source {
+  const { tolerance, strict } = options;
+  const runs = readSide(baseline);
+  refuseMixed(runs);
+  for (const run of runs) refuseUnfinished(run);
+  return {
+    kind: 'baseline',
+    runs,
+    tolerance: tolerance === undefined ? defaultTolerance : tolerance / 100,
+    strict,
+    ...noiseFrom(options, pathsOf(baseline)[0]!),
+  };
 }
 
 /** As the firmware calls this machine; on EC2 that is the instance type. */

@@ -12,25 +12,23 @@ import { WeftError } from '../errors.js';
 import { comparisonFormats, formatComparison } from '../results/formats/comparison.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
-import { choice, onOff, option, percent } from '../settings/option.js';
+import { choice, onOff, option, percent, text } from '../settings/option.js';
+import { abWords } from './ab-words.js';
+import { noiseFrom } from './earlier-runs.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { stdoutTerminal } from './output/terminal.js';
 
-const compareOptions = {
+/** How rows are judged and shown; `ab` has the same. */
+export const judgeOptions = {
   tolerance: option({
     flags: '--tolerance <percent>',
     help: 'treat smaller differences as equal',
     kind: percent,
     default: defaultTolerance * 100,
   }),
-  drift: option({
-    flags: '--drift <percent>',
-    help: 'ignore drift up to this',
-    kind: percent,
-    defaultText: '50; 900 below 5 runs',
-  }),
-  all: onOff('--all', 'also show rows that did not change'),
+  strict: onOff('--strict', 'also exit with 4 if a row looks slower without proof'),
+  all: onOff('--all', 'also show the rows that are the same'),
   format: option({
     flags: '--format <format>',
     help: `output format: ${comparisonFormats.join(', ')}`,
@@ -38,6 +36,24 @@ const compareOptions = {
     default: 'table',
   }),
 };
+
+/** Where the knowledge about noise comes from; `check` has the same. */
+export const noiseOptions = {
+  history: option({
+    flags: '--history <folder>',
+    help: 'learn from the runs in this folder how much runs vary',
+    kind: text,
+    defaultText: 'the folder of A',
+  }),
+  drift: option({
+    flags: '--drift <percent>',
+    help: 'assume that equal runs differ by up to this',
+    kind: percent,
+    defaultText: 'learned',
+  }),
+};
+
+const compareOptions = { ...judgeOptions, ...noiseOptions };
 
 /** `weft compare A B`: which rows of B are slower or faster than in A. */
 export function addCompareCommand(program: Command): void {
@@ -47,25 +63,41 @@ export function addCompareCommand(program: Command): void {
     .argument('<A>', 'run file, comma-separated run files, or a folder')
     .argument('<B>', 'runs to compare with A, given in the same way');
   addOptions(command, compareOptions).action((a: string, b: string, raw: unknown) => {
-    const { format, all, tolerance, drift } = readOptions(raw, compareOptions);
+    const options = readOptions(raw, compareOptions);
     const sides = [readSide(a), readSide(b)] as const;
     refuseMixed(sides.flat());
     for (const run of sides.flat()) refuseUnfinished(run);
+    const words = abWords(sides[0][0]!, sides[1][0]!);
     const comparison = compareRuns(...sides, {
-      tolerance: tolerance / 100,
-      ...(drift !== undefined && { drift: drift / 100 }),
+      tolerance: options.tolerance / 100,
+      ...noiseFrom(options, pathsOf(a)[0]!),
+      ...(words !== undefined && { abWords: words }),
     });
     refuseStrangers(comparison);
-    const { color } = stdoutTerminal();
-    process.stdout.write(formatComparison(comparison, format, { all, color }));
-    process.exitCode = isWorse(comparison) ? exitCode.verdict : exitCode.ok;
+    process.exitCode = printComparison(comparison, options);
   });
+}
+
+interface Show {
+  readonly format: (typeof comparisonFormats)[number];
+  readonly all: boolean;
+  readonly strict: boolean;
+}
+
+/** Prints a comparison, with further notes; the exit code says whether B is worse. */
+export function printComparison(
+  comparison: Comparison,
+  { format, all, strict }: Show,
+  notes: readonly string[] = [],
+): number {
+  const { color, width } = stdoutTerminal();
+  process.stdout.write(formatComparison(comparison, format, { all, color, width, notes }));
+  return isWorse(comparison, { strict }) ? exitCode.verdict : exitCode.ok;
 }
 
 /** The runs of one side. A damaged file is refused: a comparison of half a run misleads. */
 export function readSide(text: string): Run[] {
-  const paths = text.split(',').flatMap((path) => (isFolder(path) ? runFilesIn(path) : [path]));
-  const runs = paths.map((path) => {
+  const runs = pathsOf(text).map((path) => {
     const { run, damage } = readRun(path);
     if (damage) throw damage;
     return run;
@@ -75,6 +107,10 @@ export function readSide(text: string): Run[] {
     hint: 'Pass run files, such as those in weft-results/.',
   });
 }
+
+/** The run files that a side names. */
+export const pathsOf = (text: string): string[] =>
+  text.split(',').flatMap((path) => (isFolder(path) ? runFilesIn(path) : [path]));
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
@@ -93,7 +129,7 @@ export function refuseUnfinished({ id, outcome }: Run): void {
 }
 
 function refuseStrangers({ rows }: Comparison): void {
-  if (rows.some(({ change }) => isOnBothSides(change))) return;
+  if (rows.some(({ verdict }) => isOnBothSides(verdict))) return;
   throw new WeftError('BAD_USAGE', 'A and B have no row in common', {
     hint: 'Measure the same sizes and columns. For pairs, fix the size with -b and -e.',
   });

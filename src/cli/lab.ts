@@ -86,7 +86,9 @@ function addRunCommand(lab: Command): void {
     .option('--name <name>', 'lab to use (default: the only one up)')
     .option('--ranks-per-host <count>', 'ranks per host', natural, 1)
     .option('--verbose', 'show the output of every rank')
-    .action(async (command: string[], options: RunOptions) => {
+    .action(async (words: string[], options: RunOptions) => {
+      // `weft lab run -- weft write` says the same.
+      const command = words[0] === 'weft' ? words.slice(1) : words;
       check(command, options);
       const spec = readSpec(options);
       process.exitCode = spec

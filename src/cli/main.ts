@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
+import { addAbCommand } from './ab.js';
 import { describeBenchmark } from './bench.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
@@ -41,6 +42,7 @@ addSuiteCommand(program);
 addSoakCommand(program);
 addCheckCommand(program);
 addCompareCommand(program);
+addAbCommand(program);
 addReportCommand(program);
 addPlotCommand(program);
 addLabCommand(program);

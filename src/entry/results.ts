@@ -4,14 +4,16 @@
  * @module
  */
 export {
-  type Change,
   type ComparedRow,
   type CompareOptions,
   type Comparison,
   compareRuns,
   isWorse,
   type Method,
+  type Noise,
+  type RowVerdict,
 } from '../analysis/compare/compare.js';
+export { type EarlierRun, earlierRunOf } from '../analysis/compare/earlier-runs.js';
 export {
   type Expectation,
   type Limits,

@@ -1,49 +1,92 @@
 import { seededRandom } from './seeded-random.js';
+import { mean } from './summary.js';
 
 /** One quantity in every block of both sides; undefined where a block does not have it. */
-interface Sides {
+export interface Sides {
   readonly a: readonly (number | undefined)[];
   readonly b: readonly (number | undefined)[];
+}
+
+/** By how much B differs from A in one quantity. */
+export interface Shift {
+  readonly difference: number;
+  /** Holds the true difference of every quantity at once, except in a share `level` of comparisons. */
+  readonly interval: readonly [low: number, high: number];
+  /** Probability, if nothing differed, that the largest of all differences were as large as this one. */
+  readonly p: number;
+  /** Standard deviation between blocks of a side. */
+  readonly spread: number;
 }
 
 /** More orders than these are drawn at random. */
 const mostExact = 20_000;
 const drawn = 4_999;
 
-/** So small a spread of blocks is not believed: a few equal values would make any difference look certain. */
-const smallestSpread = 0.005;
+/** A smaller spread of blocks is not believed: a few equal values would make any difference look certain. */
+export const smallestSpread = 0.005;
+
+/** The smallest `p` that so many blocks per side can give. */
+export function smallestP(blocks: number): number {
+  const orders = combinations(2 * blocks, blocks);
+  return orders <= mostExact ? 2 / orders : 1 / (drawn + 1);
+}
 
 /**
- * Which of many quantities differ between two groups of blocks: for each the probability, under the assumption that
- * nothing differs, that the largest of all the differences is as large as this one. Blocks are put into every other
- * order as wholes, so quantities may depend on each other as they like, and the answer holds for all of them together
- * (Westfall and Young's maximum). Values are logarithms, so that differences are ratios.
+ * Which of many quantities differ between two groups of blocks, and by how much. Blocks are put into every other order
+ * as wholes and the largest statistic over all quantities counts (Westfall and Young), so quantities may depend on each
+ * other in any way, noise may have any distribution, and the answer holds for all of them together. The width of the
+ * intervals comes from the same orders of the deviations from each side's mean; an interval whose test does not exclude
+ * 0 is widened to contain it. Values are logarithms, so differences are ratios.
  */
-export function permutationTest(
-  rows: readonly Sides[],
-  blocksA: number,
-  blocksB: number,
-): number[] {
+export function compareBlocks(rows: readonly Sides[], level: number): Shift[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const [blocksA, blocksB] = [first.a.length, first.b.length];
   // About zero, so that sums of squares lose no digits.
   const pooled = rows.map(({ a, b }) => centered([...a, ...b]));
-  const observed = pooled.map((values) => Math.abs(statistic(values, identity(blocksA, blocksB))));
+  const residuals = rows.map(({ a, b }) => [...centered(a), ...centered(b)]);
+  const asMeasured = identity(blocksA, blocksB);
+  const observed = pooled.map((values) => Math.abs(statistic(values, asMeasured)));
   const { orders, exact } = ordersOf(blocksA, blocksB);
   const reached = new Array<number>(rows.length).fill(0);
-  let count = 0;
+  const largestDeviations: number[] = [];
   for (const inA of orders) {
-    count += 1;
-    let largest = 0;
-    for (const values of pooled) largest = Math.max(largest, Math.abs(statistic(values, inA)));
-    for (const [row, value] of observed.entries()) {
-      if (largest >= value - 1e-9) reached[row]! += 1;
-    }
+    const largest = largestOf(pooled, inA);
+    for (const [row, value] of observed.entries()) if (largest >= value - 1e-9) reached[row]! += 1;
+    largestDeviations.push(largestOf(residuals, inA));
   }
-  return reached.map((times) => (exact ? times / count : (times + 1) / (count + 1)));
+  const count = largestDeviations.length;
+  largestDeviations.sort((one, other) => other - one);
+  const critical = largestDeviations[Math.floor(level * count)]!;
+  return rows.map((sides, row) => {
+    const p = exact ? reached[row]! / count : (reached[row]! + 1) / (count + 1);
+    return shiftOf(sides, critical, p, p <= level);
+  });
+}
+
+function largestOf(rows: readonly (readonly (number | undefined)[])[], inA: readonly boolean[]) {
+  let largest = 0;
+  for (const values of rows) largest = Math.max(largest, Math.abs(statistic(values, inA)));
+  return largest;
+}
+
+const known = (values: readonly (number | undefined)[]): number[] =>
+  values.filter((value) => value !== undefined);
+
+function shiftOf(sides: Sides, critical: number, p: number, proven: boolean): Shift {
+  const [a, b] = [known(sides.a), known(sides.b)];
+  const difference = mean(b) - mean(a);
+  const squares = [a, b].flatMap((side) => side.map((value) => (value - mean(side)) ** 2));
+  const total = squares.reduce((sum, one) => sum + one, 0);
+  const spread = Math.sqrt(total / Math.max(1, squares.length - 2));
+  const half = critical * (spread + smallestSpread) * Math.sqrt(1 / a.length + 1 / b.length);
+  const [low, high] = [difference - half, difference + half];
+  const interval = proven ? [low, high] : [Math.min(low, 0), Math.max(high, 0)];
+  return { difference, interval: interval as [number, number], p, spread };
 }
 
 function centered(values: readonly (number | undefined)[]): (number | undefined)[] {
-  const known = values.filter((value) => value !== undefined);
-  const middle = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const middle = mean(known(values));
   return values.map((value) => (value === undefined ? undefined : value - middle));
 }
 
@@ -77,7 +120,7 @@ function ordersOf(a: number, b: number): { orders: Iterable<boolean[]>; exact: b
     : { orders: randomOrders(a, b), exact: false };
 }
 
-export function combinations(n: number, k: number): number {
+function combinations(n: number, k: number): number {
   let ways = 1;
   for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i;
   return Math.round(ways);

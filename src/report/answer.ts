@@ -1,4 +1,4 @@
-import type { Change } from '../analysis/compare/compare.js';
+import type { RowVerdict } from '../analysis/compare/compare.js';
 import { headline } from '../analysis/diagnosis/diagnosis.js';
 import { groupBy } from '../measure/group.js';
 import { mean } from '../measure/summary.js';
@@ -206,17 +206,19 @@ function bestText(rows: readonly Row[], rate: Rate): string {
 
 /** A run against the first; what counts as a difference, `weft compare` has said. Undefined where no row is in both. */
 export function againstText({ names: [a, b], comparison: { rows } }: Against): string | undefined {
-  const both = rows.filter((row) => row.effect !== null);
-  const count = (change: Change) => rows.filter((row) => row.change === change).length;
+  const both = rows.filter((row) => row.ratio !== null);
+  const count = (verdict: RowVerdict) => rows.filter((row) => row.verdict === verdict).length;
   const broken = count('broken in A') + count('broken in B');
   if (both.length === 0) {
     return broken === 0 ? undefined : `${plural(broken, 'row')} of ${a} or ${b} failed`;
   }
-  const speed = Math.exp(mean(both.map((row) => -Math.log1p(row.effect!))));
+  const speed = Math.exp(mean(both.map((row) => -Math.log(row.ratio!))));
+  const verdicts = (['faster', 'slower', 'same', 'unclear'] as const).filter(count);
   const parts = [
-    `faster in ${count('faster')} of ${plural(both.length, 'row')}`,
-    `slower in ${count('slower')}`,
-    ...(count('same') === 0 ? [] : [`no clear difference in ${count('same')}`]),
+    ...verdicts.map((verdict, i) => {
+      const of = i === 0 ? ` of ${plural(both.length, 'row')}` : '';
+      return `${verdict} in ${count(verdict)}${of}`;
+    }),
     ...(broken === 0 ? [] : [`broken in ${broken} more`]),
   ];
   return `${b} ${speedText(speed)} ${a} (${parts.join(', ')})`;

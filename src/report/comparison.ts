@@ -1,4 +1,5 @@
 import { type Comparison, compareRuns } from '../analysis/compare/compare.js';
+import { earlierRunOf } from '../analysis/compare/earlier-runs.js';
 import { groupBy } from '../measure/group.js';
 import type { Run } from '../results/schema.js';
 import { runNames } from './run-names.js';
@@ -10,15 +11,16 @@ export interface Against {
   readonly comparison: Comparison;
 }
 
-/** Every run against the first of its benchmark; runs as they were read, since their repeats tell how runs differ. */
+/** Every run against the first of its benchmark; the others of them tell how much runs differ by themselves. */
 export function comparisonsOf(runs: readonly Run[]): Against[] {
   return [...groupBy(runs, (run) => run.benchmark)].flatMap(([benchmark, group]) => {
     const [first, ...others] = group;
+    const history = group.map(earlierRunOf);
     const [firstName, ...names] = runNames(group);
     return others.map((run, i) => ({
       benchmark,
       names: [firstName!, names[i]!] as const,
-      comparison: compareRuns([first!], [run]),
+      comparison: compareRuns([first!], [run], { history }),
     }));
   });
 }

@@ -132,14 +132,14 @@ function figureHtml(chart: Chart, named: boolean): string {
 function comparisons(compared: readonly Against[]): Section[] {
   if (compared.length === 0) return [];
   const body = compared.map((against) => {
-    const { answer, notes } = comparisonParts(against.comparison);
+    const { summary, notes } = comparisonParts(against.comparison);
     const [a, b] = against.names;
     const points = notes.map((note) => `<li>${escapeMarkup(note)}</li>`).join('');
     const count = against.comparison.rows.length;
     return card(
       [
         `<h3>${escapeMarkup(`A is ${a}, B is ${b}`)}</h3>`,
-        `<p>${escapeMarkup(answer)}.</p>`,
+        `<p>${escapeMarkup(summary)}.</p>`,
         folded(`Row by row (${count})`, count, comparisonTable(against)),
         `<ul class="points">${points}</ul>`,
       ].join('\n'),

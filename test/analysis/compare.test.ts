@@ -4,104 +4,82 @@ import { seededRandom } from '../../src/measure/seeded-random.js';
 import { formatComparison } from '../../src/results/formats/comparison.js';
 import { mergeRepeats } from '../../src/results/repeats.js';
 import { skippedRow } from '../../src/results/rows.js';
-import type { Row, Run } from '../../src/results/schema.js';
+import type { Row } from '../../src/results/schema.js';
 import { runOf, sampleRow } from '../results/fixtures.js';
+import { moodyRun, sidesOf, sizes } from './moody-runs.js';
 
-const sizes = [65_536, 262_144, 1_048_576, 4_194_304];
+const accuses = ({ rows }: ReturnType<typeof compareRuns>) =>
+  rows.some(({ verdict }) => verdict === 'slower' || verdict === 'faster');
+const verdictsOf = ({ rows }: ReturnType<typeof compareRuns>) => rows.map((row) => row.verdict);
 
-/** About a normal deviate. */
-const bell = (random: () => number) =>
-  Array.from({ length: 12 }, random).reduce((sum, one) => sum + one, -6);
-
-interface Luck {
-  readonly random: () => number;
-  /** How runs (or repeats) differ when nothing has changed. */
-  readonly betweenBlocks: number;
-  readonly repeats: number;
-  /** What is slower in this run: a size's factor. */
-  readonly slower?: Readonly<Record<number, number>>;
-  readonly minute?: number;
-}
-
-/** A run as a machine with moods makes it: each repeat has its own luck, and each row within it. */
-function moodyRun({ random, betweenBlocks, repeats, slower = {}, minute = 0 }: Luck): Run {
-  const rows: Row[] = [];
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    const mood = Math.exp(betweenBlocks * bell(random));
-    for (const bytes of sizes) {
-      const own = mood * Math.exp((betweenBlocks / 2) * bell(random)) * (slower[bytes] ?? 1);
-      const samples = Array.from({ length: 60 }, () =>
-        Math.round((bytes / 10) * own * (1 + 0.02 * bell(random))),
-      );
-      const row = sampleRow({ column: 'SinglePin', bytes, us: bytes / 10_000, samples });
-      rows.push(repeats > 1 ? { ...row, repeat } : row);
-    }
-  }
-  return runOf(rows, { startedAt: new Date(minute * 60_000).toISOString() });
-}
-
-/** Five runs of each side, in turns or one side after the other. */
-function sidesOf(luck: Omit<Luck, 'repeats' | 'minute'>, slower = {}, apart = false) {
-  const side = (own: Luck['slower'], first: number) =>
-    [0, 1, 2, 3, 4].map((i) =>
-      moodyRun({
-        ...luck,
-        repeats: 1,
-        minute: apart ? first * 5 + i : 2 * i + first,
-        slower: own ?? {},
-      }),
-    );
-  return [side({}, 0), side(slower, 1)] as const;
-}
-
-describe('two runs of the same thing', () => {
+describe('two sides of the same thing', () => {
   test('in turns they are called different in at most 1 of 100, however moody the machine', () => {
     const random = seededRandom(5);
     let different = 0;
     for (let trial = 0; trial < 300; trial++) {
-      const { rows, method } = compareRuns(...sidesOf({ random, betweenBlocks: 0.3 }));
-      expect(method).toBe('in turns');
-      if (rows.some((row) => row.change !== 'same')) different += 1;
+      const comparison = compareRuns(...sidesOf({ random, betweenBlocks: 0.3 }));
+      expect(comparison).toMatchObject({ method: 'in turns', noise: { from: 'blocks' } });
+      if (accuses(comparison)) different += 1;
     }
     expect(different / 300).toBeLessThanOrEqual(0.01);
+  });
+
+  test('in turns on a steady machine they are the same', () => {
+    const comparison = compareRuns(...sidesOf({ random: seededRandom(2), betweenBlocks: 0.003 }));
+    expect(verdictsOf(comparison)).toEqual(['same', 'same', 'same', 'same']);
+    expect(comparison.summary).toBe('write: all 4 rows the same (within 5 %)');
+    expect(comparison.settle).toBeUndefined();
   });
 
   test.each([
-    { name: 'one run each', repeats: 1, betweenBlocks: 0.2 },
-    { name: 'five repeats each, one after the other', repeats: 5, betweenBlocks: 0.25 },
-  ])('$name: nor there', ({ repeats, betweenBlocks }) => {
-    const random = seededRandom(repeats);
-    let different = 0;
-    for (let trial = 0; trial < 300; trial++) {
-      const luck = { random, betweenBlocks, repeats };
-      const { rows } = compareRuns([moodyRun(luck)], [moodyRun(luck)]);
-      if (rows.some((row) => row.change !== 'same')) different += 1;
-    }
-    expect(different / 300).toBeLessThanOrEqual(0.01);
+    { name: 'single runs', repeats: 1, method: 'single' },
+    { name: 'repeats, one side after the other', repeats: 5, method: 'apart' },
+  ])('$name prove nothing, since the noise is not known', ({ repeats, method }) => {
+    const luck = { random: seededRandom(repeats), betweenBlocks: 0.002, repeats };
+    const comparison = compareRuns([moodyRun(luck)], [moodyRun(luck)]);
+    expect(comparison).toMatchObject({ method, noise: { from: 'unknown' } });
+    for (const row of comparison.rows)
+      expect(row).toMatchObject({ verdict: 'unclear', interval: null });
+    expect(comparison.summary).toMatch(
+      /^write: no row differs by more than 5 %; .* cannot prove that nothing changed/,
+    );
   });
 
-  test('compared with themselves they are the same, and the answer is the same each time', () => {
+  test('compared with itself a run has the ratio 1, and the answer is the same each time', () => {
     const run = moodyRun({ random: seededRandom(9), betweenBlocks: 0.1, repeats: 12 });
     const once = compareRuns([run], [run]);
-    expect(once.rows.every((row) => row.change === 'same' && row.effect === 0)).toBe(true);
+    expect(once.rows.every((row) => row.ratio === 1)).toBe(true);
     expect(compareRuns([run], [run])).toEqual(once);
   });
 });
 
 describe('a change', () => {
-  const luck = { betweenBlocks: 0.01, random: seededRandom(1) };
+  const luck = { betweenBlocks: 0.004, random: seededRandom(1) };
   const [before, after] = sidesOf(luck, { 262144: 1.15 });
 
-  test('is found in its row alone', () => {
-    const { rows, method } = compareRuns(before, after);
-    expect(method).toBe('in turns');
-    expect(rows.map((row) => row.change)).toEqual(['same', 'slower', 'same', 'same']);
-    expect(rows[1]!.effect).toBeCloseTo(0.15, 1);
+  test('in turns is found in its row alone', () => {
+    const comparison = compareRuns(before, after);
+    expect(verdictsOf(comparison)).toEqual(['same', 'slower', 'same', 'same']);
+    const { ratio, interval } = comparison.rows[1]!;
+    expect(ratio).toBeCloseTo(1.15, 1);
+    expect(interval![0]).toBeGreaterThan(1);
+    expect(interval![0]).toBeLessThan(1.15);
+    expect(interval![1]).toBeGreaterThan(1.15);
+  });
+
+  test('of 10 % in turns is found in 95 of 100, on a machine whose runs differ by 2 %', () => {
+    const random = seededRandom(4);
+    const all = Object.fromEntries(sizes.map((bytes) => [bytes, 1.1]));
+    let found = 0;
+    for (let trial = 0; trial < 100; trial++) {
+      if (isWorse(compareRuns(...sidesOf({ random, betweenBlocks: 0.02 }, all)))) found += 1;
+    }
+    expect(found).toBeGreaterThanOrEqual(95);
   });
 
   test('the other way round is an improvement, which is no failure', () => {
     const comparison = compareRuns(after, before);
-    expect(comparison.rows[1]!.change).toBe('faster');
+    expect(comparison.rows[1]!.verdict).toBe('faster');
     expect(isWorse(comparison)).toBe(false);
   });
 
@@ -110,28 +88,29 @@ describe('a change', () => {
     expect(isWorse(compareRuns(before, after, { tolerance: 0.1 }))).toBe(true);
   });
 
-  test('one side after the other, only what the machine does not do by itself is seen', () => {
-    const apart = (factor: number) => sidesOf(luck, { 65536: factor }, true);
-    expect(compareRuns(...apart(1.3))).toMatchObject({ method: 'apart', tolerance: 0.5 });
-    expect(isWorse(compareRuns(...apart(1.3)))).toBe(false);
-    expect(isWorse(compareRuns(...apart(1.8)))).toBe(true);
-    expect(isWorse(compareRuns(...apart(1.3), { drift: 0.1 }))).toBe(true);
+  test('between single runs leads the summary, with the command that settles it', () => {
+    const double = Object.fromEntries(sizes.map((bytes) => [bytes, 2]));
+    const [a, b] = [{}, double].map((slower, i) =>
+      moodyRun({ random: seededRandom(i), betweenBlocks: 0.002, repeats: 1, slower }),
+    );
+    const comparison = compareRuns([a!], [b!], { abWords: "--a '' --b '--chunk 1M' -- write" });
+    expect(comparison.summary).toBe(
+      'write: 4 of 4 rows look 2.0× slower; single runs cannot prove it: measure in turns with weft ab',
+    );
+    expect(comparison.settle).toBe("weft ab --a '' --b '--chunk 1M' -- write");
+    expect(isWorse(comparison)).toBe(false);
+    expect(isWorse(comparison, { strict: true })).toBe(true);
+    expect(isWorse(compareRuns([b!], [a!]), { strict: true })).toBe(false);
+    expect(isWorse(compareRuns([a!], [b!], { drift: 0.5 }))).toBe(true);
+    expect(isWorse(compareRuns([a!], [b!], { drift: 1.5 }))).toBe(false);
   });
 
-  test('between single runs only a tenfold change counts, unless the machine is known to be steady', () => {
-    const single = (seed: number, factor: number) => [
-      moodyRun({
-        random: seededRandom(seed),
-        betweenBlocks: 0.01,
-        repeats: 1,
-        slower: { 65536: factor },
-      }),
-    ];
-    const comparison = compareRuns(single(1, 1), single(2, 11));
-    expect(comparison.method).toBe('single');
-    expect(comparison.rows.map((row) => row.change)).toEqual(['slower', 'same', 'same', 'same']);
-    expect(isWorse(compareRuns(single(1, 1), single(2, 1.5)))).toBe(false);
-    expect(isWorse(compareRuns(single(1, 1), single(2, 1.5), { drift: 0.2 }))).toBe(true);
+  test('that is hidden in noise is unclear, and more rounds are asked for', () => {
+    const noisy = { betweenBlocks: 0.15, random: seededRandom(8) };
+    const comparison = compareRuns(...sidesOf(noisy, { 65536: 1.1 }));
+    expect(comparison.rows[0]!.verdict).toBe('unclear');
+    expect(comparison.summary).toContain('5 runs per side do not prove it: measure more rounds');
+    expect(comparison.settle).toMatch(/^weft ab --rounds \d+ /);
   });
 
   test('a row that most repeats lack is not judged', () => {
@@ -139,16 +118,10 @@ describe('a change', () => {
       i === 0 ? run : { ...run, rows: run.rows.filter((row) => row.bytes !== 65_536) },
     );
     const { rows } = compareRuns(before, some);
-    expect(rows.find((row) => row.row.bytes === 65_536)).toMatchObject({
-      change: 'only in A',
+    expect(rows.find((row) => row.bytes === 65_536)).toMatchObject({
+      verdict: 'only in A',
       reason: 'measured in 1 of 5 repeats',
     });
-  });
-
-  test('too few samples prove nothing', () => {
-    const slow = sampleRow({ column: 'SinglePin', bytes: 65_536, us: 1000 });
-    const fast = sampleRow({ column: 'SinglePin', bytes: 65_536, us: 100 });
-    expect(compareRuns([runOf([fast])], [runOf([slow])]).rows[0]!.change).toBe('same');
   });
 });
 
@@ -159,13 +132,13 @@ describe('rows that cannot be compared', () => {
 
   test('missing ones are named on either side', () => {
     const { rows } = compareRuns([runOf([good])], [runOf([other])]);
-    expect(rows.map((row) => row.change)).toEqual(['only in A', 'only in B']);
+    expect(rows.map((row) => row.verdict)).toEqual(['only in A', 'only in B']);
   });
 
   test('a row that fails in B is a failure, one that failed in A is not', () => {
     const worse = compareRuns([runOf([other])], [runOf([failed])]);
     expect(worse.rows[0]).toMatchObject({
-      change: 'broken in B',
+      verdict: 'broken in B',
       reason: expect.stringContaining('wrong'),
     });
     expect(isWorse(worse)).toBe(true);
@@ -176,7 +149,7 @@ describe('rows that cannot be compared', () => {
     const skipped = skippedRow({ column: 'MultiPin', bytes: 65_536, reason: 'no room' });
     expect(compareRuns([runOf([good, skipped])], [runOf([good, skipped])]).rows).toHaveLength(1);
     const { rows } = compareRuns([runOf([other])], [runOf([skipped])]);
-    expect(rows[0]).toMatchObject({ change: 'only in A', reason: 'no room' });
+    expect(rows[0]).toMatchObject({ verdict: 'only in A', reason: 'no room' });
   });
 
   test('another set-up is compared, and said', () => {
@@ -187,19 +160,37 @@ describe('rows that cannot be compared', () => {
 });
 
 describe('printed', () => {
-  const luck = { betweenBlocks: 0.005, random: seededRandom(3) };
+  const luck = { betweenBlocks: 0.002, random: seededRandom(3) };
   const comparison = compareRuns(...sidesOf(luck, { 65536: 1.3 }));
 
-  test('a table shows what differs, or everything', () => {
+  test('the summary leads, then the rows that are not the same, or all', () => {
     const some = formatComparison(comparison, 'table');
-    expect(some).toMatch(/^write, B compared with A: 1 slower, 3 same\n/);
-    expect(some).toMatch(/SinglePin 64K .* \+\d+\.\d % +0\.008 +slower/);
+    expect(some).toMatch(
+      /^write: SinglePin 64K is (29|30)\.?\d? % slower; 3 rows the same \(within 5 %\)\n/,
+    );
+    expect(some).toMatch(/SinglePin 64K +1\.30× +1\.2\d to 1\.3\d .* slower\n/);
+    expect(some).toContain('from 5 blocks of A and 5 of B, measured in turns');
     expect(some).not.toContain('256K');
     expect(formatComparison(comparison, 'table', { all: true })).toContain('256K');
   });
 
+  test('no line is wider than the terminal', () => {
+    const apart = compareRuns(...sidesOf(luck, { 65536: 1.3 }, true));
+    const lines = formatComparison(apart, 'table', { width: 60 }).split('\n');
+    expect(lines.filter((line) => !line.includes('×') && line.length > 60)).toEqual([
+      expect.stringMatching(/^Row/),
+    ]);
+  });
+
   test('Markdown has a table that renders', () => {
     expect(formatComparison(comparison, 'markdown')).toMatch(/\| SinglePin 64K \|/);
+  });
+
+  test('CSV has every row', () => {
+    const [head, first, ...others] = formatComparison(comparison, 'csv').trimEnd().split('\r\n');
+    expect(head).toMatch(/^benchmark,config,size_bytes,.*verdict,ratio,ratio_low,ratio_high/);
+    expect(first).toMatch(/^write,SinglePin,65536,transfer,,,,slower,1\.\d+,1\.\d+,1\.\d+,/);
+    expect(others).toHaveLength(3);
   });
 
   test('JSON is the comparison', () => {

@@ -9,6 +9,7 @@ import {
   limitsOf,
   readExpectations,
 } from '../../src/analysis/verdict/expectations.js';
+import { judge } from '../../src/analysis/verdict/judge.js';
 import { judgeComparison, judgeSoundness } from '../../src/analysis/verdict/judge-runs.js';
 import {
   efficiencyAt,
@@ -215,10 +216,23 @@ describe('whatever was expected', () => {
       );
     const other = sampleRow({ column: 'MultiPin', bytes: M, us: 5 });
     const gradeOf = (us: number) =>
-      judgeComparison(compareRuns(runs(100, 0), runs(us, 1))).map((item) => item.grade);
+      judgeComparison(compareRuns(runs(100, 0), runs(us, 1)), false).map((item) => item.grade);
     expect([gradeOf(101), gradeOf(115), gradeOf(150)]).toEqual([['pass'], ['degraded'], ['fail']]);
-    const missing = judgeComparison(compareRuns([runOf([other])], runs(1, 0)));
+    const missing = judgeComparison(compareRuns([runOf([other])], runs(1, 0)), false);
     expect(missing[0]!.grade).toBe('fail');
+  });
+
+  test('a baseline of a single run: what only looks slower passes, unless strict', () => {
+    const timed = (us: number) => [runOf([sampleRow({ column: 'SinglePin', bytes: M, us })])];
+    const comparison = compareRuns(timed(100), timed(200));
+    expect(judgeComparison(comparison, false)).toMatchObject([
+      { grade: 'pass', reason: 'Not proven to differ from the baseline. It took 2.00× the time.' },
+    ]);
+    expect(judgeComparison(comparison, true)).toMatchObject([
+      { grade: 'degraded', reason: expect.stringContaining('100 % longer than the baseline') },
+    ]);
+    const source = { kind: 'baseline', runs: timed(100), tolerance: 0.05 } as const;
+    expect(judge(source, timed(200), []).notes[0]).toMatch(/^write: 1 of 1 row looks 2\.0× slower/);
   });
 });
 

@@ -39,7 +39,14 @@ export class Desk implements Disposable {
   }
 
   start(line: string, env: Record<string, string> = {}) {
-    const args = line.split(' ').filter((word) => word !== '');
+    return this.run(
+      line.split(' ').filter((word) => word !== ''),
+      env,
+    );
+  }
+
+  /** Words with blanks in them. */
+  run(args: readonly string[], env: Record<string, string> = {}) {
     const child = execa(process.execPath, [bin, ...args], {
       cwd: this.folder,
       env,

@@ -1,34 +1,77 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Desk } from '../benchmarks/weft.js';
 
 const short = 'write --provider shm -b 4K -e 16K -f 4 --columns SinglePin --budget-ms 5 --quiet';
 
-test('repeats are measured on new connections and compared', { timeout: 60_000 }, async () => {
-  using desk = new Desk();
-  await desk.weft(`${short} --repeats 5 --out a.jsonl`);
-  await desk.weft(`${short} --repeats 5 --out b.jsonl`);
-  const table = await desk.weft('compare a.jsonl b.jsonl --all --tolerance 1000');
-  expect(table.exitCode).toBe(0);
-  expect(table.stdout).toContain('write, B compared with A: 2 same');
-  expect(table.stdout).toContain('5 blocks of A and 5 of B, one side after the other');
-  const json = await desk.weft('compare a.jsonl b.jsonl --format json --tolerance 1000');
-  expect(JSON.parse(json.stdout)).toMatchObject({ schema: 'weft.compare/1', method: 'apart' });
-});
+/** The same run as if every iteration had taken `factor` times as long. */
+function slowed(text: string, factor: number, id: string): string {
+  const times = (list: string) =>
+    list.split(',').map((sample) => Math.round(factor * Number(sample)));
+  return text
+    .replace(/"samples":\[([^\]]*)\]/g, (_, list: string) => `"samples":[${times(list).join(',')}]`)
+    .replace(/"p50":([\d.]+)/g, (_, p50: string) => `"p50":${factor * Number(p50)}`)
+    .replace(/"id":"[^"]*"/, `"id":"${id}"`);
+}
 
-test('slower gives exit code 4, faster 0', { timeout: 60_000 }, async () => {
+test('repeats are measured on new connections; apart they prove nothing', {
+  timeout: 60_000,
+}, async () => {
   using desk = new Desk();
-
   await desk.weft(`${short} --repeats 5 --out a.jsonl`);
   const text = readFileSync(join(desk.folder, 'a.jsonl'), 'utf8');
-  const slowed = text.replace(/"samples":\[([^\]]*)\]/g, (_, samples: string) => {
-    const doubled = samples.split(',').map((sample) => 2 * Number(sample));
-    return `"samples":[${doubled.join(',')}]`;
+  writeFileSync(join(desk.folder, 'b.jsonl'), slowed(text, 2, 'b'));
+  const table = await desk.weft('compare a.jsonl b.jsonl');
+  expect(table.exitCode).toBe(0);
+  expect(table.stdout).toMatch(/^write: 2 of 2 rows look 2\.0× slower; runs of one side after/);
+  expect(table.stdout).toContain('5 blocks of A and 5 of B, one side after the other');
+  expect(table.stdout).toContain(
+    "to settle it: weft ab --a '…' --b '…' -- write --min-bytes 4K --max-bytes 16K",
+  );
+  expect((await desk.weft('compare a.jsonl b.jsonl --strict')).exitCode).toBe(4);
+  expect((await desk.weft('compare b.jsonl a.jsonl --strict')).exitCode).toBe(0);
+  expect((await desk.weft('compare a.jsonl b.jsonl --drift 50')).exitCode).toBe(4);
+  const json = await desk.weft('compare a.jsonl b.jsonl --format json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    schema: 'weft.compare/2',
+    method: 'apart',
+    noise: { from: 'unknown' },
+    rows: [
+      { column: 'SinglePin', bytes: 4096, interval: null, verdict: 'unclear' },
+      { column: 'SinglePin', bytes: 16384, interval: null, verdict: 'unclear' },
+    ],
   });
-  writeFileSync(join(desk.folder, 'b.jsonl'), slowed);
-  expect((await desk.weft('compare a.jsonl b.jsonl')).exitCode).toBe(4);
-  expect((await desk.weft('compare b.jsonl a.jsonl')).exitCode).toBe(0);
+});
+
+test('earlier runs in the folder of A, or in another, prove a change', {
+  timeout: 60_000,
+}, async () => {
+  using desk = new Desk();
+  await desk.weft(`${short} --out a.jsonl`);
+  const text = readFileSync(join(desk.folder, 'a.jsonl'), 'utf8');
+  const earlier = text.replace(/"startedAt":"20/, '"startedAt":"19');
+  const later = text.replace(/"startedAt":"20/, '"startedAt":"21');
+  writeFileSync(join(desk.folder, 'b.jsonl'), slowed(later, 3, 'b'));
+  expect((await desk.weft('compare a.jsonl b.jsonl')).exitCode).toBe(0);
+  mkdirSync(join(desk.folder, 'past'));
+  for (const i of [0, 1, 2, 3]) {
+    writeFileSync(
+      join(desk.folder, 'past', `${i}.jsonl`),
+      slowed(earlier, 1 + i / 500, `past ${i}`),
+    );
+  }
+  const proven = await desk.weft('compare a.jsonl b.jsonl --history past');
+  expect(proven.stdout).toMatch(/^write: 2 of 2 rows are 3\.0× slower\n/);
+  expect(proven.stdout).toContain('from 4 earlier runs like these');
+  expect(proven.exitCode).toBe(4);
+  copyFileSync(join(desk.folder, 'a.jsonl'), join(desk.folder, 'past', 'a.jsonl'));
+  expect((await desk.weft('compare past/a.jsonl b.jsonl')).exitCode).toBe(4);
+  const check = await desk.weft('check --run b.jsonl --baseline past/a.jsonl');
+  expect(check.exitCode).toBe(4);
+  expect(check.stdout).toContain('write: 2 of 2 rows are 3.0× slower');
+  const nowhere = await desk.weft('compare a.jsonl b.jsonl --history nowhere');
+  expect(nowhere).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('nowhere') });
 });
 
 test('what cannot be compared is said', { timeout: 60_000 }, async () => {

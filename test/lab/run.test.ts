@@ -1,6 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRun } from '../../src/results/read-run.js';
 import { Desk } from '../benchmarks/weft.js';
 import { marked, newMark } from '../ranks/processes.js';
 import { labName, leftOf, spacesOf, until, whyNoLab } from './laboratory.js';
@@ -39,6 +40,19 @@ describe.runIf(reason === undefined)('a run of its own', () => {
     const [{ run } = { run: undefined }] = desk.runs();
     expect(run).toMatchObject({ benchmark: 'neighbour', world: { hosts: ['h0', 'h1'] } });
     expect(run?.rows).toMatchObject([{ outcome: 'passed', checked: { wrong: 0 } }]);
+  });
+
+  test('weft ab runs every turn in a lab', { timeout: 60_000 }, async () => {
+    using desk = new Desk();
+    const launch = ['--launch', `weft ${oneShot}`, '--b', '--chunk 16K'];
+    const words = 'write -b 256K -e 256K -n 2 --columns SinglePin'.split(' ');
+    const ab = ['ab', '--rounds', '5', '--out', 'both', '--format', 'json', ...launch, '--'];
+    const { stdout, stderr } = await desk.run([...ab, ...words]);
+    expect(stderr).toBe('');
+    expect(JSON.parse(String(stdout))).toMatchObject({ method: 'in turns', blocks: [5, 5] });
+    const { run } = readRun(join(desk.folder, 'both/b/01.jsonl'));
+    expect(run).toMatchObject({ world: { hosts: ['h0', 'h1'] }, settings: { chunkBytes: 16_384 } });
+    expect(leftOf(once)).toEqual([]);
   });
 
   test('shm is refused between hosts', async () => {

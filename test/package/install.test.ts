@@ -110,7 +110,7 @@ import { chartsOf, renderReport, renderSvg } from '@weft-fabric/weft/report';
 const run: Run = readRun('a.jsonl').run;
 export const page: string = renderReport([run]);
 export const picture: string = renderSvg(chartsOf([run]));
-export const changes = compareRuns([run], [run]).rows.map((row) => row.change);
+export const changes = compareRuns([run], [run]).rows.map((row) => row.verdict);
 export const names: string[] = columns([single], [pinned]).map((column) => column.name);
 export const turns: Turn[] = [];
 export const all = [openFabric, openWorld, WeftError, defineBenchmark];

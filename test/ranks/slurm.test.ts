@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRun } from '../../src/results/read-run.js';
 import {
   exchanged,
   expectedExchange,
@@ -91,6 +92,21 @@ describe('srun', () => {
       verdict: 'steady',
     });
     expect(code, stderr).toBe(0);
+  });
+
+  test('weft ab starts every run with srun', { timeout: 60_000 }, async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const folder = mkdtempSync(join(tmpdir(), 'weft-srun-'));
+    const weft = [process.execPath, resolve(import.meta.dirname, '../../bin/weft')];
+    const ab = ['ab', '--rounds', '5', '--launch', 'srun -N2 -n2', '--b', 'FI_LOG_LEVEL=warn'];
+    const small = ['write', '-b', '64K', '-e', '64K', '-n', '2', '--columns', 'SinglePin'];
+    const out = ['--out', join(folder, 'both'), '--format', 'json'];
+    const all = ['-N2', '-n2', ...weft, ...ab, ...out, '--', ...small];
+    const { stdout, stderr } = await cluster.start('salloc', all).finished;
+    const run = readRun(join(folder, 'both/b/05.jsonl')).run;
+    rmSync(folder, { recursive: true });
+    expect(JSON.parse(stdout), stderr).toMatchObject({ method: 'in turns', blocks: [5, 5] });
+    expect(run.world).toMatchObject({ launcher: 'srun', hosts: ['node1', 'node2'] });
   });
 
   test('steps of one job run side by side, with a token', async ({ skip }) => {

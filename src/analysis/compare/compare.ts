@@ -1,44 +1,65 @@
-import { fabricName } from '../../results/fabric-name.js';
-import { rowsByKey } from '../../results/row-key.js';
 import type { Row, Run } from '../../results/schema.js';
-import { judgeApart, judgeInTurns, type Measured } from './judge.js';
+import { type EarlierRun, runsLike } from './earlier-runs.js';
+import {
+  type Estimate,
+  estimateFromBlocks,
+  estimateFromDrift,
+  estimateFromHistory,
+  type NoiseSource,
+  unknownNoise,
+} from './estimate.js';
+import { blocksOf, isComparable, pairUp, type RowPair, unmeasured } from './row-pairs.js';
+import { setUpDifferences } from './set-up.js';
+import { summaryOf } from './summary.js';
 
-export const changes = [
+export const rowVerdicts = [
   'slower',
   'faster',
+  'unclear',
   'same',
   'broken in A',
   'broken in B',
   'only in A',
   'only in B',
 ] as const;
-/** What became of a row from one run to the other. */
-export type Change = (typeof changes)[number];
+/**
+ * What became of a row from A to B. `slower` and `faster` are proven and more than the tolerance; `same` is proven to lie
+ * within it; `unclear` is everything else that both sides measured.
+ */
+export type RowVerdict = (typeof rowVerdicts)[number];
 
-/** One row of both sides. Times are medians per iteration. */
-export interface ComparedRow {
-  readonly row: Pick<Row, 'kind' | 'column' | 'bytes' | 'labels'>;
-  readonly change: Change;
-  readonly nanosecondsA: number | null;
-  readonly nanosecondsB: number | null;
-  /** Time of B over time of A, less 1: 0.1 is 10 % slower. */
-  readonly effect: number | null;
-  /** Probability of such a difference anywhere in the table if nothing had changed. */
-  readonly p: number | null;
-  /** Why a row failed, or was skipped, on a side. */
-  readonly reason?: string;
+type Subject = Pick<Row, 'kind' | 'column' | 'bytes' | 'labels'>;
+/** One row of both sides; without an estimate where only one side has it, or it is broken. */
+export type ComparedRow = Subject & { readonly verdict: RowVerdict; readonly reason?: string } & (
+    | Estimate
+    | { readonly [key in keyof Estimate]: null }
+  );
+
+/** Where the knowledge comes from how much runs differ by themselves. */
+export interface Noise {
+  readonly from: NoiseSource;
+  /** Earlier runs that are like A or B. */
+  readonly earlierRuns?: number;
+  /** As the user gave it, as a share. */
+  readonly drift?: number;
 }
 
 /** Two sets of runs, row by row, and how far to trust the result. */
 export interface Comparison {
-  readonly schema: 'weft.compare/1';
+  readonly schema: 'weft.compare/2';
+  /** The largest effect, whether it is proven, and what is left open: one sentence. */
+  readonly summary: string;
   readonly a: readonly string[];
   readonly b: readonly string[];
   readonly benchmark: string;
   readonly method: Method;
   readonly blocks: readonly [a: number, b: number];
-  /** Differences up to this are called the same. */
+  readonly noise: Noise;
+  /** At most this share of comparisons of equal runs calls any row slower or faster. */
+  readonly errorRate: number;
   readonly tolerance: number;
+  /** A command that would decide the rows that are unclear; absent where there are none. */
+  readonly settle?: string;
   /** What else differs between the sides: ranks, provider, channels. */
   readonly warnings: readonly string[];
   readonly rows: readonly ComparedRow[];
@@ -46,50 +67,89 @@ export interface Comparison {
 
 /**
  * `in turns`: runs of both sides alternate in time, so whatever the machine did it did to both. `apart`: several blocks
- * a side, but one side after the other. `single`: not even that.
+ * per side, but one side after the other. `single`: not even that.
  */
 export type Method = 'in turns' | 'apart' | 'single';
 
-/** What the same thing may differ by at another time, or on another connection, as seen on a shared machine. */
-const driftOf: Readonly<Record<Method, number>> = { 'in turns': 0, apart: 0.5, single: 9 };
 export const fewestBlocks = 5;
 export const defaultTolerance = 0.05;
+export const defaultErrorRate = 0.01;
 
-/** How large a change must be to count. */
+/** How large a change must be to count, and what is known about noise. */
 export interface CompareOptions {
-  /** Differences up to this are called the same. */
+  /** Rows that differ by no more than this are the same. */
   readonly tolerance?: number;
-  /** How much this machine differs by itself; default: `driftOf` the method. */
+  /** How much runs differ by themselves, as a share. Overrides blocks and history. */
   readonly drift?: number | undefined;
+  /** Runs of the past; those unlike A and B, and those made later, are passed over. */
+  readonly history?: readonly EarlierRun[];
+  readonly errorRate?: number;
+  /** What follows `weft ab` in the command that measures both sides in turns. */
+  readonly abWords?: string;
 }
 
 /** Compares runs of one benchmark. Every repeat in every run of a side is a block. */
 export function compareRuns(
   a: readonly Run[],
   b: readonly Run[],
-  { tolerance = defaultTolerance, drift }: CompareOptions = {},
+  options: CompareOptions = {},
 ): Comparison {
+  const { tolerance = defaultTolerance, errorRate = defaultErrorRate, abWords } = options;
   const [blocksA, blocksB] = [a.flatMap(blocksOf), b.flatMap(blocksOf)];
   const method = methodOf(a, b, Math.min(blocksA.length, blocksB.length));
   const pairs = pairUp(blocksA, blocksB);
-  const measured = pairs.flatMap(({ measured }) => (measured ? [measured] : []));
-  const least = Math.max(tolerance, method === 'in turns' ? 0 : (drift ?? driftOf[method]));
-  const judge = method === 'in turns' ? judgeInTurns : judgeApart;
-  const judged = judge(measured, least);
+  const { noise, estimates } = estimate(pairs.filter(isComparable), method, [a, b], options);
   let next = 0;
-  return {
-    schema: 'weft.compare/1',
+  const rows = pairs.map((pair): ComparedRow => {
+    const { kind, column, bytes, labels } = pair.row;
+    const subject = { kind, column, bytes, labels };
+    if (!isComparable(pair)) return { ...subject, ...unmeasured(pair), ...nothing };
+    const own = estimates[next++]!;
+    return { ...subject, verdict: verdictOf(own, tolerance), ...own };
+  });
+  const { benchmark } = a[0]!;
+  const unclear = rows.some(({ verdict }) => verdict === 'unclear');
+  const words = abWords ?? `--a '…' --b '…' -- ${benchmark} …`;
+  const comparison = {
+    schema: 'weft.compare/2' as const,
     a: a.map((run) => run.id),
     b: b.map((run) => run.id),
-    benchmark: a[0]!.benchmark,
+    benchmark,
     method,
-    blocks: [blocksA.length, blocksB.length],
-    tolerance: least,
+    blocks: [blocksA.length, blocksB.length] as const,
+    noise,
+    errorRate,
+    tolerance,
+    ...(unclear && { settle: `weft ab ${moreRounds(rows, method, blocksA.length)}${words}` }),
     warnings: setUpDifferences(a[0]!, b[0]!),
-    rows: pairs.map((pair) =>
-      pair.measured ? { row: subjectOf(pair.row), ...judged[next++]! } : unmeasured(pair),
-    ),
+    rows,
   };
+  return { ...comparison, summary: summaryOf(comparison) };
+}
+
+const nothing = {
+  ...{ nanosecondsA: null, nanosecondsB: null, ratio: null, interval: null },
+  ...{ noise: null, sampleSpread: null },
+};
+
+function estimate(
+  pairs: readonly RowPair[],
+  method: Method,
+  sides: readonly [a: readonly Run[], b: readonly Run[]],
+  { drift, history = [], errorRate = defaultErrorRate }: CompareOptions,
+): { noise: Noise; estimates: Estimate[] } {
+  if (drift !== undefined) {
+    return { noise: { from: 'unknown', drift }, estimates: estimateFromDrift(pairs, drift) };
+  }
+  if (method === 'in turns') {
+    return { noise: { from: 'blocks' }, estimates: estimateFromBlocks(pairs, errorRate) };
+  }
+  const lists = runsLike(history, sides);
+  const earlierRuns = lists.flat().length;
+  const estimates = estimateFromHistory(pairs, lists, errorRate);
+  const learned = estimates.some(({ noise }) => noise.from === 'history');
+  if (learned) return { noise: { from: 'history', earlierRuns }, estimates };
+  return { noise: { from: 'unknown', earlierRuns }, estimates: pairs.map(unknownNoise) };
 }
 
 function methodOf(a: readonly Run[], b: readonly Run[], blocks: number): Method {
@@ -106,83 +166,43 @@ function inTurns(a: readonly Run[], b: readonly Run[]): boolean {
   return !/AAA|BBB/.test(sides);
 }
 
-type Block = ReadonlyMap<string, Row>;
+function verdictOf({ ratio, interval }: Estimate, tolerance: number): RowVerdict {
+  if (interval === null) return 'unclear';
+  const [low, high] = interval;
+  const most = 1 + tolerance;
+  if (low > 1 && ratio > most) return 'slower';
+  // As much faster as the tolerance is slower: the ratio turned round.
+  if (high < 1 && ratio < 1 / most) return 'faster';
+  return low >= 1 / most && high <= most ? 'same' : 'unclear';
+}
 
-/** A run's repeats, or the run as one block. */
-function blocksOf(run: Run): Block[] {
-  const repeats = new Set(run.rows.map((row) => row.repeat ?? 0));
-  return [...repeats].map((repeat) => {
-    const rows = run.rows.filter((row) => (row.repeat ?? 0) === repeat);
-    return new Map([...rowsByKey(rows)].map(([key, [row]]) => [key, row!]));
+/** So many rounds would narrow the intervals enough, as they shrink with the square root; at least a few more. */
+function moreRounds(rows: readonly ComparedRow[], method: Method, rounds: number): string {
+  if (method !== 'in turns') return '';
+  const factors = rows.flatMap(({ verdict, ratio, interval }) => {
+    if (verdict !== 'unclear' || interval === null) return [];
+    const half = Math.log(interval[1] / interval[0]) / 2;
+    return (half / Math.max(Math.abs(Math.log(ratio)), half / 3)) ** 2;
   });
+  const wanted = Math.ceil(rounds * Math.max(1.5, ...factors));
+  return `--rounds ${Math.min(mostRounds, wanted)} `;
 }
+const mostRounds = 50;
 
-interface Pair {
-  readonly row: Row;
-  readonly a: readonly (Row | undefined)[];
-  readonly b: readonly (Row | undefined)[];
-  readonly measured: Measured | undefined;
-}
+export const isOnBothSides = (verdict: RowVerdict): boolean =>
+  verdict !== 'only in A' && verdict !== 'only in B';
 
-function pairUp(blocksA: readonly Block[], blocksB: readonly Block[]): Pair[] {
-  const keys = new Set([...blocksA, ...blocksB].flatMap((block) => [...block.keys()]));
-  const pairs = [...keys].map((key) => {
-    const a = blocksA.map((block) => block.get(key));
-    const b = blocksB.map((block) => block.get(key));
-    const row = [...a, ...b].find((one) => one !== undefined)!;
-    const both = [a, b].every((side) => isEnough(side) && !side.some(isBroken));
-    return { row, a, b, measured: both ? { a, b } : undefined };
-  });
-  // What neither side measured says nothing of either.
-  return pairs.filter(({ a, b }) => [...a, ...b].some((row) => isMeasured(row) || isBroken(row)));
-}
+/** Whether the row looks slower than the tolerance allows without being proven to be. */
+export const looksSlower = (
+  { verdict, ratio }: ComparedRow,
+  { tolerance }: Pick<Comparison, 'tolerance'>,
+): boolean => verdict === 'unclear' && ratio! > 1 + tolerance;
 
-/** A row that half of the blocks do not have says too little of that side. */
-const isEnough = (side: readonly (Row | undefined)[]): boolean =>
-  side.filter(isMeasured).length * 2 > side.length;
-const isMeasured = (row: Row | undefined): boolean =>
-  row?.outcome === 'passed' && row.nanoseconds !== null;
-const isBroken = (row: Row | undefined): boolean =>
-  row?.outcome === 'failed' || row?.outcome === 'aborted';
-
-const subjectOf = ({ kind, column, bytes, labels }: Row) => ({ kind, column, bytes, labels });
-const nothing = { nanosecondsA: null, nanosecondsB: null, effect: null, p: null };
-
-function unmeasured({ row, a, b }: Pair): ComparedRow {
-  const broken = (['B', 'A'] as const).find((side) => (side === 'A' ? a : b).some(isBroken));
-  if (broken !== undefined) {
-    const { outcome, reason = 'no reason given' } = (broken === 'A' ? a : b).find(isBroken)!;
-    const change = `broken in ${broken}` as const;
-    return { row: subjectOf(row), change, ...nothing, reason: `${outcome}: ${reason}` };
-  }
-  const inA = isEnough(a) || !isEnough(b);
-  const other = inA ? b : a;
-  const reason = other.find((one) => one?.reason)?.reason ?? partly(other);
-  const change = inA ? 'only in A' : 'only in B';
-  return { row: subjectOf(row), change, ...nothing, ...(reason !== undefined && { reason }) };
-}
-
-function partly(side: readonly (Row | undefined)[]): string | undefined {
-  const measured = side.filter(isMeasured).length;
-  return measured === 0 ? undefined : `measured in ${measured} of ${side.length} repeats`;
-}
-
-function setUpDifferences(a: Run, b: Run): string[] {
-  const facts: [string, (run: Run) => unknown][] = [
-    ['ranks', (run) => run.world.ranks],
-    ['hosts', (run) => run.world.hosts.length],
-    ['provider', (run) => fabricName(run.fabric)],
-    ['libfabric', (run) => run.fabric.version],
-    ['channels', (run) => run.fabric.channels.length],
-  ];
-  return facts
-    .filter(([, of]) => of(a) !== of(b))
-    .map(([what, of]) => `${what}: ${String(of(a))} in A, ${String(of(b))} in B`);
-}
-
-export const isOnBothSides = (change: Change): boolean =>
-  change !== 'only in A' && change !== 'only in B';
-
-/** Whether B falls short of A anywhere. */
-export const isWorse = ({ rows }: Comparison): boolean =>
-  rows.some(({ change }) => change === 'slower' || change === 'broken in B');
+/** Whether B falls short of A anywhere; with `strict` also where it only looks so. */
+export const isWorse = (comparison: Comparison, { strict = false } = {}): boolean =>
+  comparison.rows.some(
+    (row) =>
+      row.verdict === 'slower' ||
+      row.verdict === 'broken in B' ||
+      (strict && looksSlower(row, comparison)),
+  );

@@ -1,13 +1,49 @@
-import { type Comparison, fewestBlocks } from './compare.js';
+import { plural, rangeText } from '../../measure/units.js';
+import type { Comparison } from './compare.js';
+import { percentText } from './summary.js';
 
-export function notesOf({ method, blocks, tolerance, warnings }: Comparison): string[] {
-  const percent = `${Number((tolerance * 100).toFixed(2))} %`;
+/** Where the noise figure comes from, how to settle what is unclear, and what else differs. */
+export function notesOf(comparison: Comparison): string[] {
+  const { settle, warnings } = comparison;
+  return [
+    ...(settle === undefined ? [] : [`to settle it: ${settle}`]),
+    noiseText(comparison),
+    ...warnings.map((warning) => `different set-up: ${warning}`),
+  ];
+}
+
+function noiseText(comparison: Comparison): string {
+  const { method, blocks, noise, errorRate, rows } = comparison;
+  const surely = `intervals hold for all rows at once with ${percentText(1 - errorRate)} confidence`;
   const counts = `${blocks[0]} blocks of A and ${blocks[1]} of B`;
-  const finer = `to detect smaller ones, run A and B alternately, ${fewestBlocks} times each, and name all files`;
-  const how = {
-    'in turns': `${counts}, measured alternately (permutation test); differences up to ${percent} count as the same`,
-    apart: `${counts}, one side after the other: the machine may have changed in between, so only differences above ${percent} count; ${finer}`,
-    single: `too few repeats to know how much runs vary, so only differences above ${percent} count; ${finer}`,
-  }[method];
-  return [...warnings.map((warning) => `different set-up: ${warning}`), how];
+  if (noise.drift !== undefined) return `noise: ${percentText(noise.drift)}, as given with --drift`;
+  if (noise.from === 'blocks') {
+    const spreads = rows.flatMap((row) => row.noise?.spread ?? []);
+    return `noise: runs of one side differ by ${rangeOf(spreads)} (standard deviation), from ${counts}, measured in turns; ${surely}`;
+  }
+  if (noise.from === 'history') {
+    const known = rows.filter((row) => row.noise?.from === 'history');
+    const runs = rangeText(
+      known.map((row) => row.noise!.earlierRuns!),
+      0,
+    );
+    const left = rows.filter((row) => row.noise?.from === 'unknown').length;
+    const rest = left === 0 ? '' : `; too few for ${plural(left, 'row')}`;
+    return `noise: runs differ by ${rangeOf(known.map((row) => row.noise!.spread!))} (standard deviation), from ${runs} earlier runs like these; ${surely}${rest}`;
+  }
+  const found = noise.earlierRuns
+    ? `only ${plural(noise.earlierRuns, 'earlier run')}`
+    : 'no earlier runs';
+  const why = method === 'single' ? '' : ` (${counts}, one side after the other)`;
+  const spreads = rows.flatMap((row) => row.sampleSpread ?? []);
+  return `noise: unknown${why}, ${found} like these found; samples inside the runs vary by ${rangeOf(spreads)} (middle half)`;
+}
+
+/** `0.5 %`, or `0.5 to 3 %`. */
+function rangeOf(shares: readonly number[]): string {
+  if (shares.length === 0) return 'nothing';
+  return `${rangeText(
+    shares.map((share) => share * 100),
+    1,
+  )} %`;
 }

@@ -1,7 +1,7 @@
 import { plural } from '../../measure/units.js';
 import { nameOfRow } from '../../results/row-name.js';
 import type { Run } from '../../results/schema.js';
-import type { ComparedRow, Comparison } from '../compare/compare.js';
+import { type ComparedRow, type Comparison, looksSlower } from '../compare/compare.js';
 import type { Item } from './verdict.js';
 
 /** What is wrong whatever was expected: wrong bytes, failed rows, runs that did not finish. */
@@ -78,27 +78,36 @@ function unfinished({ benchmark, outcome, errors }: Run): Item[] {
 /** So much slower than before is a failure, not a degradation. */
 const failingEffect = 0.25;
 
-export const judgeComparison = (comparison: Comparison): Item[] =>
-  comparison.rows.map((row) => judgeCompared(comparison.benchmark, row));
+/** With `strict`, a row that only looks slower is degraded. */
+export const judgeComparison = (comparison: Comparison, strict: boolean): Item[] =>
+  comparison.rows.map((row) =>
+    judgeCompared(comparison.benchmark, row, strict && looksSlower(row, comparison)),
+  );
 
-function judgeCompared(benchmark: string, { row, change, effect, reason: why }: ComparedRow): Item {
+function judgeCompared(benchmark: string, row: ComparedRow, doubtful: boolean): Item {
+  const { verdict, ratio, reason: why } = row;
   const name = `${benchmark} ${nameOfRow(row)}`;
   const next = `Compare the two runs with weft compare, then find the cause with weft pairs --per-rail.`;
-  if (change === 'slower') {
-    const grade = effect! > failingEffect ? 'fail' : 'degraded';
-    const reason = `It takes ${(effect! * 100).toFixed(0)} % longer than the baseline.`;
-    return { name, grade, reason, next, metric: 'slowdown', value: effect!, expected: 0 };
+  if (verdict === 'slower' || doubtful) {
+    const slowdown = ratio! - 1;
+    const grade = slowdown > failingEffect && !doubtful ? 'fail' : 'degraded';
+    const time = `${(slowdown * 100).toFixed(0)} % longer than the baseline`;
+    const reason = doubtful ? `It took ${time}; this is not proven.` : `It takes ${time}.`;
+    return { name, grade, reason, next, metric: 'slowdown', value: slowdown, expected: 0 };
   }
-  if (change === 'broken in B' || change === 'only in A') {
+  if (verdict === 'broken in B' || verdict === 'only in A') {
     const reason = `The baseline has this row, but this run does not: ${why ?? 'it was not measured'}.`;
     return { name, grade: 'fail', reason, next };
   }
-  return { name, grade: 'pass', reason: passing[change] };
+  const value = ratio === null ? {} : { metric: 'slowdown', value: ratio - 1 };
+  const open = verdict === 'unclear' ? ` It took ${ratio!.toFixed(2)}× the time.` : '';
+  return { name, grade: 'pass', reason: `${passing[verdict]}${open}`, ...value };
 }
 
 const passing = {
   same: 'Same as the baseline.',
   faster: 'Faster than the baseline.',
+  unclear: 'Not proven to differ from the baseline.',
   'broken in A': 'It failed in the baseline.',
   'only in B': 'The baseline does not have this row.',
 } as const;

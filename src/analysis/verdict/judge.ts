@@ -3,6 +3,7 @@ import type { Finding } from '../../results/finding.js';
 import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
 import { compareRuns } from '../compare/compare.js';
+import type { EarlierRun } from '../compare/earlier-runs.js';
 import { notesOf } from '../compare/notes.js';
 import { headline } from '../diagnosis/diagnosis.js';
 import { nameOf } from '../diagnosis/finding-name.js';
@@ -26,6 +27,9 @@ export type Source =
       readonly runs: Run[];
       readonly tolerance: number;
       readonly drift?: number;
+      readonly history?: readonly EarlierRun[];
+      /** Rows that look slower without proof are degraded. */
+      readonly strict?: boolean;
     }
   | { readonly kind: 'machine'; readonly machine: Machine }
   | { readonly kind: 'none' };
@@ -56,7 +60,8 @@ function judgeBySource(
         );
       }
       const comparison = compareRuns(source.runs, same, source);
-      return { against, items: judgeComparison(comparison), notes: notesOf(comparison) };
+      const items = judgeComparison(comparison, source.strict ?? false);
+      return { against, items, notes: [comparison.summary, ...notesOf(comparison)] };
     }
     case 'machine': {
       const unknown = columnsWithoutReference(merged);

@@ -97,7 +97,7 @@ class Said {
       setText(this.answer, said.problem);
       return;
     }
-    setText(this.answer, said.answer);
+    setText(this.answer, said.summary);
     const { heads, lines, left = [] } = said.table;
     const classOf = (i: number) => (left.includes(i) ? 'text' : undefined);
     this.#head.replaceChildren(
@@ -106,7 +106,7 @@ class Said {
     this.#body.replaceChildren(
       ...lines.map((line, at) => {
         const cells = line.map((text, i) => element('td', { class: classOf(i) }, text));
-        return element('tr', { 'data-change': said.changes[at] }, ...cells);
+        return element('tr', { 'data-verdict': said.verdicts[at] }, ...cells);
       }),
     );
     this.notes.replaceChildren(...said.notes.map((text) => element('li', {}, text)));

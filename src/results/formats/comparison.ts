@@ -1,22 +1,22 @@
-import {
-  type Change,
-  type ComparedRow,
-  type Comparison,
-  changes,
-} from '../../analysis/compare/compare.js';
+import type { ComparedRow, Comparison, RowVerdict } from '../../analysis/compare/compare.js';
 import { notesOf } from '../../analysis/compare/notes.js';
-import { formatNanoseconds } from '../../measure/units.js';
+import { percentText } from '../../analysis/compare/summary.js';
+import { formatNanoseconds, microseconds } from '../../measure/units.js';
 import { nameOfRow } from '../row-name.js';
+import { csvText } from './csv.js';
 import { alignedTable, escapedMarkdown, markdownTable, type PlainTable } from './plain-table.js';
-import { type Ink, painter } from './text.js';
+import { type Ink, painter, wrap } from './text.js';
 
-export const comparisonFormats = ['table', 'markdown', 'json'] as const;
+export const comparisonFormats = ['table', 'markdown', 'csv', 'json'] as const;
 export type ComparisonFormat = (typeof comparisonFormats)[number];
 
 interface Look {
   readonly color?: boolean;
+  readonly width?: number;
   /** Also the rows that are the same. */
   readonly all?: boolean;
+  /** Further notes, after those on the comparison. */
+  readonly notes?: readonly string[];
 }
 
 export function formatComparison(
@@ -25,71 +25,102 @@ export function formatComparison(
   look: Look = {},
 ): string {
   if (format === 'json') return `${JSON.stringify(comparison, null, 2)}\n`;
+  if (format === 'csv') return asCsv(comparison);
   return format === 'markdown' ? asMarkdown(comparison, look) : asTable(comparison, look);
 }
 
-const inkOf: Partial<Record<Change, Ink>> = { slower: 'red', 'broken in B': 'red', faster: 'bold' };
+const inkOf: Partial<Record<RowVerdict, Ink>> = {
+  slower: 'red',
+  'broken in B': 'red',
+  unclear: 'yellow',
+  faster: 'bold',
+};
 
-function asTable(comparison: Comparison, { color = false, all = false }: Look): string {
+function asTable(comparison: Comparison, look: Look): string {
+  const { color = false, all = false, width = 120, notes: more = [] } = look;
   const paint = painter(color);
   const shown = shownRows(comparison, all);
-  const [head = '', ...lines] = alignedTable(tableOf(shown));
+  const [head = '', ...lines] = alignedTable(tableOf(comparison, shown));
   const painted = lines.map((line, i) => {
-    const ink = inkOf[shown[i]!.change];
+    const ink = inkOf[shown[i]!.verdict];
     return ink ? paint(ink, line) : line;
   });
   const table = shown.length === 0 ? [] : [head, ...painted, ''];
-  return `${[paint('bold', answerOf(comparison)), '', ...table, ...notesOf(comparison)].join('\n')}\n`;
+  const summary = wrap(comparison.summary, width).map((line) => paint('bold', line));
+  const notes = [...notesOf(comparison), ...more].flatMap((note) => wrap(note, width));
+  return `${[...summary, '', ...table, ...notes].join('\n')}\n`;
 }
 
-function asMarkdown(comparison: Comparison, { all = false }: Look): string {
-  const { heads, lines, left } = tableOf(shownRows(comparison, all));
+function asMarkdown(comparison: Comparison, { all = false, notes: more = [] }: Look): string {
+  const { heads, lines, left } = tableOf(comparison, shownRows(comparison, all));
   const cells = lines.map((line) => line.map(escapedMarkdown));
   const table =
     lines.length === 0 ? [] : [...markdownTable({ heads, lines: cells, left: left ?? [] }), ''];
-  const notes = notesOf(comparison).map((note) => `- ${escapedMarkdown(note)}`);
-  return `${[`**${escapedMarkdown(answerOf(comparison))}**`, '', ...table, ...notes].join('\n')}\n`;
+  const notes = [...notesOf(comparison), ...more].map((note) => `- ${escapedMarkdown(note)}`);
+  return `${[`**${escapedMarkdown(comparison.summary)}**`, '', ...table, ...notes].join('\n')}\n`;
 }
 
 const shownRows = ({ rows }: Comparison, all: boolean): ComparedRow[] =>
-  rows.filter((row) => all || row.change !== 'same');
+  rows.filter((row) => all || row.verdict !== 'same');
 
 /** The same parts for other readers than terminals: every row, and what became of it. */
 export function comparisonParts(comparison: Comparison) {
   return {
-    answer: answerOf(comparison),
-    table: tableOf(comparison.rows),
-    changes: comparison.rows.map((row) => row.change),
+    summary: comparison.summary,
+    table: tableOf(comparison, comparison.rows),
+    verdicts: comparison.rows.map((row) => row.verdict),
     notes: notesOf(comparison),
   };
 }
 export type ComparisonParts = ReturnType<typeof comparisonParts>;
 
-export function answerOf({ benchmark, rows }: Comparison): string {
-  const count = (change: Change) => rows.filter((row) => row.change === change).length;
-  const parts = changes
-    .map((change) => ({ change, rows: count(change) }))
-    .filter((part) => part.rows > 0)
-    .map((part) => `${part.rows} ${part.change}`);
-  return `${benchmark}, B compared with A: ${parts.join(', ') || 'no rows'}`;
-}
-
-function tableOf(rows: readonly ComparedRow[]): PlainTable {
+function tableOf({ noise, errorRate }: Comparison, rows: readonly ComparedRow[]): PlainTable {
+  // Without knowledge of the noise there is no interval: what the samples do inside the runs stands in its place.
+  const known = rows.some((row) => row.interval !== null);
+  const interval = `${percentText(1 - errorRate)} interval`;
+  const between = noise.from === 'unknown' ? [] : ['Noise'];
   return {
-    heads: ['Row', 'A', 'B', 'Time', 'p', 'B is'],
-    left: [0, 5],
+    heads: known
+      ? ['Row', 'B/A', interval, 'A', 'B', ...between, 'B is']
+      : ['Row', 'B/A', 'A', 'B', 'Samples A', 'Samples B', 'B is'],
+    left: [0, known ? 5 + between.length : 6],
     lines: rows.map((row) => [
-      nameOfRow(row.row),
+      nameOfRow(row),
+      row.ratio === null ? '-' : `${row.ratio.toFixed(2)}×`,
+      ...(known ? [row.interval === null ? '-' : intervalText(row.interval)] : []),
       timeText(row.nanosecondsA),
       timeText(row.nanosecondsB),
-      row.effect === null ? '-' : percentText(row.effect),
-      row.p === null ? '-' : pText(row.p),
-      row.reason === undefined ? row.change : `${row.change} (${row.reason})`,
+      ...(known
+        ? between.map(() => deviation(row.noise?.spread))
+        : (row.sampleSpread ?? [null, null]).map(deviation)),
+      row.reason === undefined ? row.verdict : `${row.verdict} (${row.reason})`,
     ]),
   };
 }
 
 const timeText = (nanoseconds: number | null) =>
   nanoseconds === null ? '-' : formatNanoseconds(nanoseconds);
-const percentText = (effect: number) => `${effect < 0 ? '' : '+'}${(effect * 100).toFixed(1)} %`;
-const pText = (p: number) => (p < 0.001 ? '<0.001' : p.toFixed(3));
+const intervalText = ([low, high]: readonly [number, number]) =>
+  `${low.toFixed(2)} to ${high < 100 ? high.toFixed(2) : '>100'}`;
+const deviation = (share: number | null | undefined) =>
+  share == null ? '-' : `±${(share * 100).toFixed(1)} %`;
+
+const csvHeads = [
+  ...['benchmark', 'config', 'size_bytes', 'kind', 'from', 'to', 'rail', 'verdict'],
+  ...['ratio', 'ratio_low', 'ratio_high', 'a_us', 'b_us'],
+  ...['noise_from', 'noise', 'samples_a', 'samples_b', 'reason'],
+];
+
+function asCsv({ benchmark, rows }: Comparison): string {
+  const us = (nanoseconds: number | null) =>
+    nanoseconds === null ? undefined : Number(microseconds(nanoseconds).toFixed(3));
+  const share = (value: number | null | undefined) =>
+    value == null ? undefined : Number(value.toFixed(5));
+  const lines = rows.map(({ labels, interval, noise, sampleSpread, ...row }) => [
+    ...[benchmark, row.column, row.bytes, row.kind, labels.from, labels.to, labels.rail],
+    ...[row.verdict, share(row.ratio), share(interval?.[0]), share(interval?.[1])],
+    ...[us(row.nanosecondsA), us(row.nanosecondsB), noise?.from, share(noise?.spread)],
+    ...[share(sampleSpread?.[0]), share(sampleSpread?.[1]), row.reason],
+  ]);
+  return csvText([csvHeads, ...lines]);
+}

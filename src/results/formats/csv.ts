@@ -61,12 +61,12 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */
 export function formatCsv(run: Run): string {
-  const head = Object.keys(fields);
-  const lines = run.rows.map((row) =>
-    Object.values(fields).map((field) => quoted(field(row, run))),
-  );
-  return [head, ...lines].map((line) => `${line.join(',')}\r\n`).join('');
+  const lines = run.rows.map((row) => Object.values(fields).map((field) => field(row, run)));
+  return csvText([Object.keys(fields), ...lines]);
 }
+
+export const csvText = (lines: readonly (readonly Value[])[]): string =>
+  lines.map((line) => `${line.map(quoted).join(',')}\r\n`).join('');
 
 function quoted(value: Value): string {
   const text = String(value ?? '');

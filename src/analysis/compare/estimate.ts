@@ -1,0 +1,120 @@
+import { compareBlocks, type Sides, smallestSpread } from '../../measure/permutation.js';
+import { median, quantile } from '../../measure/quantile.js';
+import { studentPoint } from '../../measure/student.js';
+import { mean } from '../../measure/summary.js';
+import type { Row } from '../../results/schema.js';
+import { type EarlierRun, type Variation, variationOf } from './earlier-runs.js';
+import type { RowPair } from './row-pairs.js';
+
+export type NoiseSource = 'blocks' | 'history' | 'unknown';
+
+/** How much the two sides of a row differ. */
+export interface Estimate {
+  /** Geometric mean over blocks of their medians, per iteration. */
+  readonly nanosecondsA: number;
+  readonly nanosecondsB: number;
+  /** Time of B over time of A. */
+  readonly ratio: number;
+  /** Holds the true ratio of every row at once, except at the error rate; null where the noise is not known. */
+  readonly interval: readonly [low: number, high: number] | null;
+  readonly noise: {
+    readonly from: NoiseSource;
+    /** Standard deviation between runs as a share of the time; null where it is not known. */
+    readonly spread: number | null;
+    readonly earlierRuns?: number;
+  };
+  /** Of the permutation test over all rows; only with noise from blocks. */
+  readonly p?: number;
+  /** Spread of the samples inside the runs: their middle half as a share of the median. */
+  readonly sampleSpread: readonly [a: number, b: number];
+}
+
+/** Blocks against blocks. */
+export function estimateFromBlocks(pairs: readonly RowPair[], errorRate: number): Estimate[] {
+  const shifts = compareBlocks(pairs.map(logTimes), errorRate);
+  return pairs.map((pair, i) => {
+    const { p, spread, interval } = shifts[i]!;
+    const noise = { from: 'blocks', spread: shareOf(spread) } as const;
+    return { ...timesOf(pair), interval: ratios(interval), noise, p };
+  });
+}
+
+/**
+ * Two single runs, with the spread between earlier runs: Student's t for the difference of two runs, divided among all
+ * rows. Noise may have heavier tails than t expects, so the interval is at least as wide as the most by which two
+ * earlier runs differed, in whichever row that was most against its spread.
+ */
+export function estimateFromHistory(
+  pairs: readonly RowPair[],
+  lists: readonly (readonly EarlierRun[])[],
+  errorRate: number,
+): Estimate[] {
+  const variations = pairs.map(({ key }) => variationOf(lists, key));
+  const known = variations.filter((one) => one !== undefined);
+  const widest = Math.max(0, ...known.map((one) => one.largest / widthOf(one)));
+  return pairs.map((pair, i) => {
+    const variation = variations[i];
+    if (variation === undefined) return unknownNoise(pair);
+    const { spread, degrees, runs } = variation;
+    const critical = Math.max(studentPoint(errorRate / known.length, degrees), widest);
+    const noise = { from: 'history', spread: shareOf(spread), earlierRuns: runs } as const;
+    return { ...withWidth(pair, critical * widthOf(variation)), noise };
+  });
+}
+
+/** Standard deviation of the difference of two runs. */
+const widthOf = ({ spread }: Variation): number => Math.SQRT2 * (spread + smallestSpread);
+
+/** The user says how much runs differ by themselves. */
+export const estimateFromDrift = (pairs: readonly RowPair[], drift: number): Estimate[] =>
+  pairs.map((pair) => ({
+    ...withWidth(pair, Math.log1p(drift)),
+    noise: { from: 'unknown', spread: null },
+  }));
+
+export const unknownNoise = (pair: RowPair): Estimate => ({
+  ...timesOf(pair),
+  interval: null,
+  noise: { from: 'unknown', spread: null },
+});
+
+function withWidth(pair: RowPair, half: number) {
+  const times = timesOf(pair);
+  const middle = Math.log(times.ratio);
+  return { ...times, interval: ratios([middle - half, middle + half]) };
+}
+
+const ratios = ([low, high]: readonly [number, number]): readonly [number, number] => [
+  Math.exp(low),
+  Math.exp(high),
+];
+const shareOf = (logarithm: number): number => Math.expm1(logarithm);
+
+const samplesOf = (row: Row | undefined): number[] =>
+  row?.outcome === 'passed' ? row.samples.map((sample) => sample / row.batch) : [];
+
+const logTimes = ({ a, b }: RowPair): Sides => ({ a: a.map(logTime), b: b.map(logTime) });
+
+function logTime(row: Row | undefined): number | undefined {
+  const own = samplesOf(row);
+  return own.length === 0 ? undefined : Math.log(Math.max(1e-3, median(own)));
+}
+
+function timesOf(pair: RowPair) {
+  const { a, b } = logTimes(pair);
+  const [logA, logB] = [a, b].map((side) => mean(side.filter((one) => one !== undefined)));
+  return {
+    nanosecondsA: Math.exp(logA!),
+    nanosecondsB: Math.exp(logB!),
+    ratio: Math.exp(logB! - logA!),
+    sampleSpread: [sampleSpread(pair.a), sampleSpread(pair.b)] as const,
+  };
+}
+
+function sampleSpread(rows: readonly (Row | undefined)[]): number {
+  const spreads = rows.map(samplesOf).flatMap((samples) => {
+    const middle = median(samples);
+    return middle > 0 ? (quantile(samples, 0.75) - quantile(samples, 0.25)) / middle : [];
+  });
+  return median(spreads);
+}

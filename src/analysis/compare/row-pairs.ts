@@ -1,0 +1,65 @@
+import { rowsByKey } from '../../results/row-key.js';
+import type { Row, Run } from '../../results/schema.js';
+
+/** The same row in every block of both sides. */
+export interface RowPair {
+  readonly key: string;
+  readonly row: Row;
+  readonly a: readonly (Row | undefined)[];
+  readonly b: readonly (Row | undefined)[];
+}
+
+export type Unmeasured = 'broken in A' | 'broken in B' | 'only in A' | 'only in B';
+
+type Block = ReadonlyMap<string, Row>;
+
+/** A run's repeats, or the run as one block. */
+export function blocksOf(run: Run): Block[] {
+  const repeats = new Set(run.rows.map((row) => row.repeat ?? 0));
+  return [...repeats].map((repeat) => {
+    const rows = run.rows.filter((row) => (row.repeat ?? 0) === repeat);
+    return new Map([...rowsByKey(rows)].map(([key, [row]]) => [key, row!]));
+  });
+}
+
+export function pairUp(blocksA: readonly Block[], blocksB: readonly Block[]): RowPair[] {
+  const keys = new Set([...blocksA, ...blocksB].flatMap((block) => [...block.keys()]));
+  const pairs = [...keys].map((key) => {
+    const a = blocksA.map((block) => block.get(key));
+    const b = blocksB.map((block) => block.get(key));
+    return { key, row: [...a, ...b].find((one) => one !== undefined)!, a, b };
+  });
+  // What neither side measured says nothing of either.
+  return pairs.filter(({ a, b }) => [...a, ...b].some((row) => isMeasured(row) || isBroken(row)));
+}
+
+/** Whether both sides have times to compare. */
+export const isComparable = ({ a, b }: RowPair): boolean =>
+  [a, b].every((side) => isEnough(side) && !side.some(isBroken));
+
+/** A row that half of the blocks do not have says too little of that side. */
+const isEnough = (side: readonly (Row | undefined)[]): boolean =>
+  side.filter(isMeasured).length * 2 > side.length;
+const isMeasured = (row: Row | undefined): boolean =>
+  row?.outcome === 'passed' && row.nanoseconds !== null;
+const isBroken = (row: Row | undefined): boolean =>
+  row?.outcome === 'failed' || row?.outcome === 'aborted';
+
+/** What became of a row that cannot be compared, and why. */
+export function unmeasured({ a, b }: RowPair): { verdict: Unmeasured; reason?: string } {
+  const broken = (['B', 'A'] as const).find((side) => (side === 'A' ? a : b).some(isBroken));
+  if (broken !== undefined) {
+    const { outcome, reason = 'no reason given' } = (broken === 'A' ? a : b).find(isBroken)!;
+    return { verdict: `broken in ${broken}`, reason: `${outcome}: ${reason}` };
+  }
+  const inA = isEnough(a) || !isEnough(b);
+  const other = inA ? b : a;
+  const reason = other.find((one) => one?.reason)?.reason ?? partly(other);
+  const verdict = inA ? 'only in A' : 'only in B';
+  return { verdict, ...(reason !== undefined && { reason }) };
+}
+
+function partly(side: readonly (Row | undefined)[]): string | undefined {
+  const measured = side.filter(isMeasured).length;
+  return measured === 0 ? undefined : `measured in ${measured} of ${side.length} repeats`;
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { readRun } from '../results/read-run.js';
+import type { Run } from '../results/schema.js';
+import { exitCode } from './output/failure.js';
+import { shellWords } from './shell-words.js';
+
+export type Side = 'a' | 'b';
+
+/** What makes one side different: variables of its environment and options of the benchmark. */
+export interface Variant {
+  readonly env: Readonly<Record<string, string>>;
+  readonly words: readonly string[];
+}
+
+const assignment = /^[A-Z_][A-Z0-9_]*=/;
+
+/** `FI_LOG_LEVEL=warn --chunk 256K`; an empty text changes nothing. */
+export function parseVariant(text: string): Variant {
+  const words = shellWords(text);
+  const assigned = words.filter((word) => assignment.test(word));
+  const pairs = assigned.map((word) => {
+    const at = word.indexOf('=');
+    return [word.slice(0, at), word.slice(at + 1)] as const;
+  });
+  return { env: Object.fromEntries(pairs), words: words.filter((word) => !assignment.test(word)) };
+}
+
+export interface Contest {
+  readonly variants: Readonly<Record<Side, Variant>>;
+  /** A benchmark and its options. */
+  readonly command: readonly string[];
+  /** Words in front of each `weft`, such as `srun -n 4`. */
+  readonly launch: readonly string[];
+  readonly folder: string;
+}
+
+interface Turn {
+  readonly side: Side;
+  readonly round: number;
+}
+
+/** A turn that left no finished run. */
+export interface FailedTurn extends Turn {
+  readonly code: number | null;
+  readonly words: string;
+}
+
+export const sideFolder = ({ folder }: Contest, side: Side): string => join(folder, side);
+
+/** Runs one side once. The run file is kept whatever happens; the run is returned if it came to its end. */
+export async function takeTurn(
+  contest: Contest,
+  turn: Turn,
+  attempt: number,
+  stop: AbortSignal,
+): Promise<Run | FailedTurn> {
+  const name = `${String(turn.round).padStart(2, '0')}${attempt === 0 ? '' : '-again'}.jsonl`;
+  const out = resolve(sideFolder(contest, turn.side), name);
+  const { code, words } = await runCommand(commandOf(contest, turn.side, out), contest, turn, stop);
+  try {
+    const { run, damage } = readRun(out);
+    // Rows that failed are part of the comparison.
+    if (!damage && run.outcome !== 'aborted') return run;
+  } catch {
+    // What the command said is the better reason.
+  }
+  return { ...turn, code, words: words.trim() || `exit code ${code}` };
+}
+
+/** A launcher may start ranks elsewhere without this environment: it gets the variables as words. */
+function commandOf({ variants, command, launch }: Contest, side: Side, out: string): string[] {
+  const { env, words } = variants[side];
+  const weft = [process.execPath, process.argv[1]!];
+  const own = [...command, ...words, '--out', out, '--quiet'];
+  const [launcher, ...rest] = launch;
+  if (launcher === undefined) return [...weft, ...own];
+  if (launcher === 'weft') return [...weft, ...rest, 'weft', ...own];
+  const assigned = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [...launch, ...(assigned.length === 0 ? [] : ['env', ...assigned]), ...weft, ...own];
+}
+
+const keptWords = 2_000;
+
+function runCommand(
+  [file = '', ...args]: readonly string[],
+  { variants }: Contest,
+  { side }: Turn,
+  stop: AbortSignal,
+): Promise<{ code: number | null; words: string }> {
+  return new Promise((done) => {
+    const env = { ...process.env, ...variants[side].env };
+    const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
+    let words = '';
+    const end = () => void child.kill('SIGTERM');
+    stop.addEventListener('abort', end);
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+      words = (words + piece).slice(-keptWords);
+    });
+    const finish = (code: number | null, said: string) => {
+      stop.removeEventListener('abort', end);
+      done({ code, words: said });
+    };
+    child.once('error', (error) =>
+      finish(exitCode.usage, `${file} cannot be started: ${error.message}`),
+    );
+    child.once('close', (code) => finish(code, words));
+  });
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { type CompareOptions, compareRuns, isWorse } from '../../src/analysis/compare/compare.js';
+import { earlierRunOf } from '../../src/analysis/compare/earlier-runs.js';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import type { Run } from '../../src/results/schema.js';
+import { moodyRun, sizes } from './moody-runs.js';
+
+const double = Object.fromEntries(sizes.map((bytes) => [bytes, 2]));
+
+interface Past {
+  readonly count: number;
+  readonly betweenBlocks: number;
+  readonly seed?: number;
+  /** From this run on everything takes twice as long. */
+  readonly slowFrom?: number;
+  readonly slow?: (index: number) => boolean;
+}
+
+/** Runs of the same set-up, one a minute. */
+function past({ count, betweenBlocks, seed = 1, slow = () => false }: Past): Run[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, (_, i) => ({
+    ...moodyRun({ random, betweenBlocks, repeats: 1, minute: i, slower: slow(i) ? double : {} }),
+    id: `run ${i}`,
+  }));
+}
+
+/** The last two of the runs, with those before them as history. */
+function lastTwo(runs: readonly Run[], options: CompareOptions = {}) {
+  const [a, b] = runs.slice(-2);
+  return compareRuns([a!], [b!], { history: runs.map(earlierRunOf), ...options });
+}
+
+describe('earlier runs', () => {
+  test('say how much runs differ: equal runs are rarely called different', () => {
+    let accused = 0;
+    for (let trial = 0; trial < 300; trial++) {
+      const comparison = lastTwo(past({ count: 12, betweenBlocks: 0.1, seed: trial }));
+      expect(comparison.noise).toEqual({ from: 'history', earlierRuns: 10 });
+      if (comparison.rows.some(({ verdict }) => verdict === 'slower' || verdict === 'faster')) {
+        accused += 1;
+      }
+    }
+    expect(accused / 300).toBeLessThanOrEqual(0.01);
+  });
+
+  test('of a steady link prove a change, and that nothing changed', () => {
+    const steady = { count: 12, betweenBlocks: 0.003 };
+    expect(isWorse(lastTwo(past({ ...steady, slow: (i) => i === 11 })))).toBe(true);
+    const { summary } = lastTwo(past(steady), { tolerance: 0.1 });
+    expect(summary).toBe('write: all 4 rows the same (within 10 %)');
+  });
+
+  test('of a moody one leave the same change unclear', () => {
+    const comparison = lastTwo(past({ count: 12, betweenBlocks: 0.4, slow: (i) => i === 11 }));
+    expect(isWorse(comparison)).toBe(false);
+    expect(comparison.summary).toContain('10 earlier runs vary too much to prove it');
+  });
+
+  test('that changed once for good do not hide the change; those that go back and forth do', () => {
+    const steady = { count: 14, betweenBlocks: 0.003 };
+    const stepped = past({ ...steady, slow: (i) => i >= 6 });
+    const compare = (runs: Run[], a: number, b: number) =>
+      compareRuns([runs[a]!], [runs[b]!], { history: runs.map(earlierRunOf) });
+    expect(isWorse(compare(stepped, 2, 13))).toBe(true);
+    const flapping = past({ ...steady, slow: (i) => i % 3 === 1 });
+    expect(isWorse(compare(flapping, 12, 13))).toBe(false);
+  });
+
+  test('count only if they are like A or B, and before them', () => {
+    const runs = past({ count: 12, betweenBlocks: 0.003 });
+    const elsewhere = runs.map((run, i) =>
+      i < 10 ? { ...run, world: { ...run.world, ranks: 8 } } : run,
+    );
+    expect(lastTwo(elsewhere).noise).toEqual({ from: 'unknown', earlierRuns: 0 });
+    const later = compareRuns([runs[0]!], [runs[1]!], { history: runs.map(earlierRunOf) });
+    expect(later.noise).toEqual({ from: 'unknown', earlierRuns: 0 });
+    const fewer = lastTwo(runs.slice(-4));
+    expect(fewer.noise).toEqual({ from: 'unknown', earlierRuns: 2 });
+  });
+});

@@ -1,0 +1,88 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Desk } from '../benchmarks/weft.js';
+
+const short = 'write --provider shm -b 4M -e 4M -n 6 -w 1 --columns SinglePin';
+
+describe('weft ab', () => {
+  test('runs both sides in turns, compares them and keeps the runs', {
+    timeout: 60_000,
+  }, async () => {
+    using desk = new Desk();
+    // Small chunks cost far more than whole buffers.
+    const args = ['ab', '--rounds', '5', '--seed', '3', '--a', '', '--b', '--chunk 1K --window 1'];
+    const all = [...args, '--out', 'both', '--format', 'json', '--', ...short.split(' ')];
+    const { exitCode, stdout, stderr } = await desk.run(all);
+    const said = JSON.parse(String(stdout));
+    expect(stderr).toBe('');
+    expect(said).toMatchObject({
+      schema: 'weft.compare/2',
+      method: 'in turns',
+      noise: { from: 'blocks' },
+      blocks: [5, 5],
+      ab: { rounds: 5, seed: 3, stoppedEarly: false, folder: 'both' },
+      rows: [{ column: 'SinglePin', bytes: 4 * 2 ** 20, verdict: 'slower' }],
+    });
+    expect(said.rows[0].interval[0]).toBeGreaterThan(1);
+    expect(exitCode).toBe(4);
+    for (const side of ['a', 'b']) {
+      expect(readdirSync(join(desk.folder, 'both', side))).toHaveLength(5);
+    }
+    const again = await desk.weft('compare both/a both/b');
+    expect(again.exitCode).toBe(4);
+    expect((await desk.run(all)).exitCode).toBe(2);
+  });
+
+  test('a side that cannot run ends it with what it said', async () => {
+    using desk = new Desk();
+    const line = 'ab --out both --seed 1 --b --provider=nothing --';
+    const { exitCode, stderr, stdout } = await desk.weft(
+      `${line} ${short.replace('--provider shm ', '')}`,
+    );
+    expect(stderr).toMatch(/^weft: B failed in round 1: weft: .*nothing/);
+    expect(exitCode).not.toBe(0);
+    expect(stdout).toBe('');
+  });
+
+  test('variables of the environment reach their side alone', async () => {
+    using desk = new Desk();
+    const args = ['ab', '--seed', '1', '--out', 'both', '--b', 'WEFT_LIBFABRIC=/nowhere.so', '--'];
+    const { exitCode, stderr } = await desk.run([...args, ...short.split(' ')]);
+    expect(String(stderr)).toMatch(/^weft: B failed in round 1: .*nowhere\.so/);
+    expect(exitCode).toBe(3);
+  });
+
+  test('Ctrl-C ends it with what is there', { timeout: 60_000 }, async () => {
+    using desk = new Desk();
+    const started = desk.start(`ab --out both --seed 1 -- ${short}`);
+    const second = [join(desk.folder, 'both/a/02.jsonl'), join(desk.folder, 'both/b/02.jsonl')];
+    while (!second.some((file) => existsSync(file))) await new Promise((r) => setTimeout(r, 20));
+    started.kill('SIGINT');
+    const { exitCode, stdout, stderr } = await started;
+    expect(String(stdout)).toMatch(/^write: /);
+    expect(String(stderr)).toMatch(/stopped in round \d+ of 10/);
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([
+    ['ab -- suite', 'weft ab runs benchmarks; suite is none'],
+    ['ab --rounds 4 -- write', 'It must be a whole number, 5 or more'],
+    ['ab -- write --out x.jsonl', '--out has no effect on the runs of weft ab'],
+    ["ab --a 'open -- write", 'unfinished quote'],
+  ])('%s is refused', async (line, reason) => {
+    using desk = new Desk();
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(reason);
+  });
+
+  test('as a rank of a launcher it is refused', async () => {
+    using desk = new Desk();
+    const env = { RANK: '0', WORLD_SIZE: '2', LOCAL_RANK: '0', LOCAL_WORLD_SIZE: '2' };
+    const master = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: '29511' };
+    const { exitCode, stderr } = await desk.weft('ab -- write', { ...env, ...master });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("weft ab --launch 'srun -n 4'");
+  });
+});
