@@ -43,30 +43,30 @@ export function compareBlocks(rows: readonly Sides[], level: number): Shift[] {
   if (first === undefined) return [];
   const [blocksA, blocksB] = [first.a.length, first.b.length];
   // About zero, so that sums of squares lose no digits.
-  const pooled = rows.map(({ a, b }) => centered([...a, ...b]));
-  const residuals = rows.map(({ a, b }) => [...centered(a), ...centered(b)]);
-  const asMeasured = identity(blocksA, blocksB);
-  const observed = pooled.map((values) => Math.abs(statistic(values, asMeasured)));
+  const pooled = rows.map(({ a, b }) => quantityOf(centered([...a, ...b])));
+  const residuals = rows.map(({ a, b }) => quantityOf([...centered(a), ...centered(b)]));
+  const observed = pooled.map((values) => statistic(values, firstOf(blocksA)));
   const { orders, exact } = ordersOf(blocksA, blocksB);
   const reached = new Array<number>(rows.length).fill(0);
-  const largestDeviations: number[] = [];
-  for (const inA of orders) {
+  const deviations = new Float64Array(orders.length);
+  for (const [i, inA] of orders.entries()) {
     const largest = largestOf(pooled, inA);
-    for (const [row, value] of observed.entries()) if (largest >= value - 1e-9) reached[row]! += 1;
-    largestDeviations.push(largestOf(residuals, inA));
+    for (let row = 0; row < rows.length; row++)
+      if (largest >= observed[row]! - 1e-9) reached[row]! += 1;
+    deviations[i] = largestOf(residuals, inA);
   }
-  const count = largestDeviations.length;
-  largestDeviations.sort((one, other) => other - one);
-  const critical = largestDeviations[Math.floor(level * count)]!;
+  const count = orders.length;
+  // Half, because a few orders make steps as coarse as this: simulated intervals then hold what they promise.
+  const critical = deviations.sort()[count - 1 - Math.floor((level * count) / 2)]!;
   return rows.map((sides, row) => {
     const p = exact ? reached[row]! / count : (reached[row]! + 1) / (count + 1);
     return shiftOf(sides, critical, p, p <= level);
   });
 }
 
-function largestOf(rows: readonly (readonly (number | undefined)[])[], inA: readonly boolean[]) {
+function largestOf(rows: readonly Quantity[], inA: readonly number[]): number {
   let largest = 0;
-  for (const values of rows) largest = Math.max(largest, Math.abs(statistic(values, inA)));
+  for (const row of rows) largest = Math.max(largest, statistic(row, inA));
   return largest;
 }
 
@@ -90,34 +90,47 @@ function centered(values: readonly (number | undefined)[]): (number | undefined)
   return values.map((value) => (value === undefined ? undefined : value - middle));
 }
 
-const identity = (a: number, b: number): boolean[] =>
-  Array.from({ length: a + b }, (_, block) => block < a);
-
-/** Difference of the means over its standard error, with the floor above. Called very often: sums, no lists. */
-function statistic(values: readonly (number | undefined)[], inA: readonly boolean[]): number {
-  let [countA, sumA, countB, sumB, squares] = [0, 0, 0, 0, 0];
-  for (let block = 0; block < values.length; block++) {
-    const value = values[block];
-    if (value === undefined) continue;
-    squares += value * value;
-    if (inA[block]) {
-      countA += 1;
-      sumA += value;
-    } else {
-      countB += 1;
-      sumB += value;
-    }
-  }
-  if (countA < 2 || countB < 2) return 0;
-  const within = squares - sumA ** 2 / countA - sumB ** 2 / countB;
-  const spread = Math.sqrt(Math.max(0, within) / (countA + countB - 2)) + smallestSpread;
-  return (sumB / countB - sumA / countA) / (spread * Math.sqrt(1 / countA + 1 / countB));
+/** The values of a quantity, 0 where a block has none, and what does not depend on the order of the blocks. */
+interface Quantity {
+  readonly values: Float64Array;
+  readonly has: Uint8Array;
+  readonly count: number;
+  readonly sum: number;
+  readonly squares: number;
 }
 
-function ordersOf(a: number, b: number): { orders: Iterable<boolean[]>; exact: boolean } {
+function quantityOf(values: readonly (number | undefined)[]): Quantity {
+  const found = known(values);
+  return {
+    values: Float64Array.from(values, (value) => value ?? 0),
+    has: Uint8Array.from(values, (value) => (value === undefined ? 0 : 1)),
+    count: found.length,
+    sum: found.reduce((total, value) => total + value, 0),
+    squares: found.reduce((total, value) => total + value * value, 0),
+  };
+}
+
+/** Difference of the means over its standard error, with the floor above, without its sign. Called very often. */
+function statistic({ values, has, count, sum, squares }: Quantity, inA: readonly number[]): number {
+  let [countA, sumA] = [0, 0];
+  for (let i = 0; i < inA.length; i++) {
+    countA += has[inA[i]!]!;
+    sumA += values[inA[i]!]!;
+  }
+  const [countB, sumB] = [count - countA, sum - sumA];
+  if (countA < 2 || countB < 2) return 0;
+  const within = squares - sumA ** 2 / countA - sumB ** 2 / countB;
+  const spread = Math.sqrt(Math.max(0, within) / (count - 2)) + smallestSpread;
+  return Math.abs(sumB / countB - sumA / countA) / (spread * Math.sqrt(1 / countA + 1 / countB));
+}
+
+const firstOf = (count: number): number[] => Array.from({ length: count }, (_, block) => block);
+
+/** Which blocks are in A: every choice, or some at random. */
+function ordersOf(a: number, b: number): { orders: number[][]; exact: boolean } {
   return combinations(a + b, a) <= mostExact
-    ? { orders: everyOrder(a + b, a), exact: true }
-    : { orders: randomOrders(a, b), exact: false };
+    ? { orders: everyChoice(a + b, a), exact: true }
+    : { orders: randomChoices(a, b), exact: false };
 }
 
 function combinations(n: number, k: number): number {
@@ -126,24 +139,24 @@ function combinations(n: number, k: number): number {
   return Math.round(ways);
 }
 
-function* everyOrder(n: number, k: number, prefix: boolean[] = []): Iterable<boolean[]> {
-  if (prefix.length === n) {
-    yield prefix;
-    return;
-  }
-  const left = n - prefix.length;
-  if (k > 0) yield* everyOrder(n, k - 1, [...prefix, true]);
-  if (left > k) yield* everyOrder(n, k, [...prefix, false]);
+function everyChoice(n: number, k: number): number[][] {
+  const choices: number[][] = [];
+  const choose = (from: number, chosen: number[]) => {
+    if (chosen.length === k) choices.push(chosen);
+    else for (let i = from; i <= n - k + chosen.length; i++) choose(i + 1, [...chosen, i]);
+  };
+  choose(0, []);
+  return choices;
 }
 
-function* randomOrders(a: number, b: number): Iterable<boolean[]> {
+function randomChoices(a: number, b: number): number[][] {
   const random = seededRandom(a * 1000 + b);
-  for (let draw = 0; draw < drawn; draw++) {
-    const order = identity(a, b);
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = Math.floor(random() * (i + 1));
-      [order[i], order[j]] = [order[j]!, order[i]!];
+  return Array.from({ length: drawn }, () => {
+    const blocks = firstOf(a + b);
+    for (let i = 0; i < a; i++) {
+      const j = i + Math.floor(random() * (blocks.length - i));
+      [blocks[i], blocks[j]] = [blocks[j]!, blocks[i]!];
     }
-    yield order;
-  }
+    return blocks.slice(0, a);
+  });
 }

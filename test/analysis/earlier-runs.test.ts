@@ -47,8 +47,8 @@ describe('earlier runs', () => {
   test('of a steady link prove a change, and that nothing changed', () => {
     const steady = { count: 12, betweenBlocks: 0.003 };
     expect(isWorse(lastTwo(past({ ...steady, slow: (i) => i === 11 })))).toBe(true);
-    const { summary } = lastTwo(past(steady), { tolerance: 0.1 });
-    expect(summary).toBe('write: all 4 rows the same (within 10 %)');
+    const { summary } = lastTwo(past(steady), { tolerance: 0.2 });
+    expect(summary).toBe('write: all 4 rows the same (within 20 %)');
   });
 
   test('of a moody one leave the same change unclear', () => {

@@ -51,7 +51,7 @@ export class Desk implements Disposable {
       cwd: this.folder,
       env,
       reject: false,
-      timeout: 60_000,
+      timeout: 120_000,
     });
     this.#started.push(child);
     return child;
