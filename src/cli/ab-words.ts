@@ -3,7 +3,7 @@ import type { Run } from '../results/schema.js';
 import { type Benchmark, optionsOf } from '../runner/benchmark.js';
 import { jobOf } from '../runner/job.js';
 import { preferredPacing } from '../session/pacing.js';
-import { flagOf, formatValue, isSwitch } from '../settings/option.js';
+import { formatValue, isSwitch, type Option } from '../settings/option.js';
 import { shellQuoted } from './shell-words.js';
 import { defaultRanks } from './show-options.js';
 
@@ -46,11 +46,14 @@ function optionWords(benchmark: Benchmark, { settings, fabric }: Run): Map<strin
     const value = recorded[key];
     const known = value == null || leftOut.has(key);
     if (known || JSON.stringify(value) === JSON.stringify(defaults[key])) return [];
-    if (isSwitch(option)) return value === true ? [[key, flagOf(option)] as const] : [];
-    return [[key, `${flagOf(option)} ${shellQuoted(formatValue(option, value))}`] as const];
+    if (isSwitch(option)) return value === true ? [[key, flagIn(option)] as const] : [];
+    return [[key, `${flagIn(option)} ${shellQuoted(formatValue(option, value))}`] as const];
   });
   return new Map(words);
 }
+
+/** The first of its flags, which is the short one where there is one. */
+const flagIn = ({ flags }: Option): string => flags.split(/[ ,]/)[0]!;
 
 /** Under a launcher the launcher decides. */
 const rankWords = ({ world: { ranks, launcher, hosts } }: Run): string[] =>

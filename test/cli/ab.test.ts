@@ -21,7 +21,9 @@ describe('weft ab', () => {
       noise: { from: 'blocks' },
       blocks: [5, 5],
       ab: { rounds: 5, seed: 3, stoppedEarly: false, folder: 'both' },
-      rows: [{ column: 'SinglePin', bytes: 4096, interval: [expect.any(Number), expect.any(Number)] }],
+      rows: [
+        { column: 'SinglePin', bytes: 4096, interval: [expect.any(Number), expect.any(Number)] },
+      ],
     });
     expect(exitCode).toBe(said.rows[0].verdict === 'slower' ? 4 : 0);
     for (const side of ['a', 'b']) {

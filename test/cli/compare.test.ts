@@ -27,7 +27,7 @@ test('repeats are measured on new connections; apart they prove nothing', {
   expect(table.stdout).toMatch(/^write: 2 of 2 rows look 2\.0× slower; runs of one side after/);
   expect(table.stdout).toContain('5 blocks of A and 5 of B, one side after the other');
   expect(table.stdout).toContain(
-    "to settle it: weft ab --a '…' --b '…' -- write --min-bytes 4K --max-bytes 16K",
+    "): weft ab --a '…' --b '…' -- write -b 4K -e 16K -f 4 --budget-ms 5 --columns SinglePin",
   );
   expect((await desk.weft('compare a.jsonl b.jsonl --strict')).exitCode).toBe(4);
   expect((await desk.weft('compare b.jsonl a.jsonl --strict')).exitCode).toBe(0);

@@ -42,7 +42,7 @@ describe.runIf(reason === undefined)('a run of its own', () => {
     expect(run?.rows).toMatchObject([{ outcome: 'passed', checked: { wrong: 0 } }]);
   });
 
-  test('weft ab runs every turn in a lab', { timeout: 60_000 }, async () => {
+  test('weft ab runs every turn in a lab', { timeout: 150_000 }, async () => {
     using desk = new Desk();
     const launch = ['--launch', `weft ${oneShot}`, '--b', '--chunk 16K'];
     const words = 'write -b 256K -e 256K -n 2 --columns SinglePin'.split(' ');

@@ -94,7 +94,7 @@ describe('srun', () => {
     expect(code, stderr).toBe(0);
   });
 
-  test('weft ab starts every run with srun', { timeout: 60_000 }, async ({ skip }) => {
+  test('weft ab starts every run with srun', { timeout: 150_000 }, async ({ skip }) => {
     skip(reason !== undefined, reason);
     const folder = mkdtempSync(join(tmpdir(), 'weft-srun-'));
     const weft = [process.execPath, resolve(import.meta.dirname, '../../bin/weft')];

@@ -2,15 +2,18 @@ import { plural, rangeText } from '../../measure/units.js';
 import type { Comparison } from './compare.js';
 import { percentText } from './summary.js';
 
-/** Where the noise figure comes from, how to settle what is unclear, and what else differs. */
-export function notesOf(comparison: Comparison): string[] {
-  const { settle, warnings } = comparison;
-  return [
-    ...(settle === undefined ? [] : [`to settle it: ${settle}`]),
-    noiseText(comparison),
-    ...warnings.map((warning) => `different set-up: ${warning}`),
-  ];
+/** The command that would settle what is unclear, if anything is. */
+export function settleNotes({ settle }: Comparison): string[] {
+  if (settle === undefined) return [];
+  const fill = settle.includes('…') ? ' (replace … by what differs between A and B)' : '';
+  return [`to settle it${fill}: ${settle}`];
 }
+
+/** Where the noise figure comes from, and what else differs. */
+export const notesOf = (comparison: Comparison): string[] => [
+  noiseText(comparison),
+  ...comparison.warnings.map((warning) => `different set-up: ${warning}`),
+];
 
 function noiseText(comparison: Comparison): string {
   const { method, blocks, noise, errorRate, rows } = comparison;

@@ -86,7 +86,7 @@ function doubtText({ method, noise, blocks }: Judged, effect: boolean): string {
     return `${Math.min(...blocks)} runs per side do not prove ${it}: measure more rounds`;
   }
   if (noise.from === 'history') {
-    return `${noise.earlierRuns} earlier runs vary too much to prove ${it}: measure in turns with weft ab`;
+    return `${noise.earlierRuns} earlier runs do not prove ${it}: measure in turns with weft ab`;
   }
   const few = Math.max(...blocks) > 1 ? `fewer than ${fewestBlocks} runs per side` : 'single runs';
   const what = method === 'single' ? few : 'runs of one side after the other';

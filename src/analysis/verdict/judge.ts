@@ -4,7 +4,7 @@ import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
 import { compareRuns } from '../compare/compare.js';
 import type { EarlierRun } from '../compare/earlier-runs.js';
-import { notesOf } from '../compare/notes.js';
+import { notesOf, settleNotes } from '../compare/notes.js';
 import { headline } from '../diagnosis/diagnosis.js';
 import { nameOf } from '../diagnosis/finding-name.js';
 import { differenceFindings } from '../hosts/differences.js';
@@ -61,7 +61,8 @@ function judgeBySource(
       }
       const comparison = compareRuns(source.runs, same, source);
       const items = judgeComparison(comparison, source.strict ?? false);
-      return { against, items, notes: [comparison.summary, ...notesOf(comparison)] };
+      const notes = [comparison.summary, ...settleNotes(comparison), ...notesOf(comparison)];
+      return { against, items, notes };
     }
     case 'machine': {
       const unknown = columnsWithoutReference(merged);

@@ -1,5 +1,5 @@
 import type { ComparedRow, Comparison, RowVerdict } from '../../analysis/compare/compare.js';
-import { notesOf } from '../../analysis/compare/notes.js';
+import { notesOf, settleNotes } from '../../analysis/compare/notes.js';
 import { percentText } from '../../analysis/compare/summary.js';
 import { formatNanoseconds, microseconds } from '../../measure/units.js';
 import { nameOfRow } from '../row-name.js';
@@ -48,7 +48,8 @@ function asTable(comparison: Comparison, look: Look): string {
   const table = shown.length === 0 ? [] : [head, ...painted, ''];
   const summary = wrap(comparison.summary, width).map((line) => paint('bold', line));
   const notes = [...notesOf(comparison), ...more].flatMap((note) => wrap(note, width));
-  return `${[...summary, '', ...table, ...notes].join('\n')}\n`;
+  // A command stays on one line: it is there to be copied.
+  return `${[...summary, '', ...table, ...settleNotes(comparison), ...notes].join('\n')}\n`;
 }
 
 function asMarkdown(comparison: Comparison, { all = false, notes: more = [] }: Look): string {
@@ -56,7 +57,9 @@ function asMarkdown(comparison: Comparison, { all = false, notes: more = [] }: L
   const cells = lines.map((line) => line.map(escapedMarkdown));
   const table =
     lines.length === 0 ? [] : [...markdownTable({ heads, lines: cells, left: left ?? [] }), ''];
-  const notes = [...notesOf(comparison), ...more].map((note) => `- ${escapedMarkdown(note)}`);
+  const notes = [...settleNotes(comparison), ...notesOf(comparison), ...more].map(
+    (note) => `- ${escapedMarkdown(note)}`,
+  );
   return `${[`**${escapedMarkdown(comparison.summary)}**`, '', ...table, ...notes].join('\n')}\n`;
 }
 
@@ -69,41 +72,64 @@ export function comparisonParts(comparison: Comparison) {
     summary: comparison.summary,
     table: tableOf(comparison, comparison.rows),
     verdicts: comparison.rows.map((row) => row.verdict),
-    notes: notesOf(comparison),
+    notes: [...settleNotes(comparison), ...notesOf(comparison)],
   };
 }
 export type ComparisonParts = ReturnType<typeof comparisonParts>;
 
-function tableOf({ noise, errorRate }: Comparison, rows: readonly ComparedRow[]): PlainTable {
-  // Without knowledge of the noise there is no interval: what the samples do inside the runs stands in its place.
-  const known = rows.some((row) => row.interval !== null);
-  const interval = `${percentText(1 - errorRate)} interval`;
-  const between = noise.from === 'unknown' ? [] : ['Noise'];
+interface Column {
+  readonly head: string;
+  readonly left?: boolean;
+  text(row: ComparedRow): string;
+}
+
+function tableOf(comparison: Comparison, rows: readonly ComparedRow[]): PlainTable {
+  const columns = columnsOf(comparison);
   return {
-    heads: known
-      ? ['Row', 'B/A', interval, 'A', 'B', ...between, 'B is']
-      : ['Row', 'B/A', 'A', 'B', 'Samples A', 'Samples B', 'B is'],
-    left: [0, known ? 5 + between.length : 6],
-    lines: rows.map((row) => [
-      nameOfRow(row),
-      row.ratio === null ? '-' : `${row.ratio.toFixed(2)}×`,
-      ...(known ? [row.interval === null ? '-' : intervalText(row.interval)] : []),
-      timeText(row.nanosecondsA),
-      timeText(row.nanosecondsB),
-      ...(known
-        ? between.map(() => deviation(row.noise?.spread))
-        : (row.sampleSpread ?? [null, null]).map(deviation)),
-      row.reason === undefined ? row.verdict : `${row.verdict} (${row.reason})`,
-    ]),
+    heads: columns.map(({ head }) => head),
+    left: columns.flatMap(({ left }, i) => (left ? [i] : [])),
+    lines: rows.map((row) => columns.map(({ text }) => text(row))),
   };
+}
+
+function columnsOf({ noise, errorRate, rows }: Comparison): Column[] {
+  const interval = {
+    head: `${percentText(1 - errorRate)} interval`,
+    text: (row: ComparedRow) => (row.interval === null ? '-' : intervalText(row.interval)),
+  };
+  const spread = (side: 0 | 1) => ({
+    head: `Spread ${'AB'[side]}`,
+    text: (row: ComparedRow) => shareText(row.sampleSpread?.[side]),
+  });
+  const between = {
+    head: 'Noise',
+    text: (row: ComparedRow) =>
+      `${row.noise?.spread == null ? '' : '±'}${shareText(row.noise?.spread)}`,
+  };
+  const known = rows.some((row) => row.interval !== null);
+  return [
+    { head: 'Row', left: true, text: nameOfRow },
+    { head: 'B/A', text: ({ ratio }) => (ratio === null ? '-' : `${ratio.toFixed(2)}×`) },
+    ...(known ? [interval] : []),
+    { head: 'A', text: (row) => timeText(row.nanosecondsA) },
+    { head: 'B', text: (row) => timeText(row.nanosecondsB) },
+    ...(noise.from === 'unknown' ? [] : [between]),
+    // Without an interval, what the samples do inside the runs is all there is.
+    ...(known ? [] : [spread(0), spread(1)]),
+    {
+      head: 'B is',
+      left: true,
+      text: ({ verdict, reason }) => (reason === undefined ? verdict : `${verdict} (${reason})`),
+    },
+  ];
 }
 
 const timeText = (nanoseconds: number | null) =>
   nanoseconds === null ? '-' : formatNanoseconds(nanoseconds);
 const intervalText = ([low, high]: readonly [number, number]) =>
   `${low.toFixed(2)} to ${high < 100 ? high.toFixed(2) : '>100'}`;
-const deviation = (share: number | null | undefined) =>
-  share == null ? '-' : `±${(share * 100).toFixed(1)} %`;
+const shareText = (share: number | null | undefined) =>
+  share == null ? '-' : `${(share * 100).toFixed(1)} %`;
 
 const csvHeads = [
   ...['benchmark', 'config', 'size_bytes', 'kind', 'from', 'to', 'rail', 'verdict'],
