@@ -101,8 +101,9 @@ async function cpuSecondsPerRow() {
   const run = start(line.split(' '), cwd);
   const address = new URL(await run.said(/live at (\S+)\n/));
   const results = join(cwd, 'weft-results');
-  while (readdirSync(results).length === 0) await sleep(10);
-  const key = readdirSync(results)[0].replace('.jsonl', '');
+  const runFile = () => readdirSync(results).find((name) => name.endsWith('.jsonl'));
+  while (runFile() === undefined) await sleep(10);
+  const key = runFile().replace('.jsonl', '');
   const events = await fetch(`${address.origin}/api/runs/${key}/events`, bearer(address));
   if (!(await events.text()).includes('event: end')) throw new Error('the run was not followed');
   await run.closed;

@@ -24,7 +24,7 @@ import {
 } from '../settings/table.js';
 import { explainJob } from './explain.js';
 import { inRanks, type RankJob } from './in-ranks.js';
-import { measureAndPrint } from './measure-and-print.js';
+import { measureAndPrint, writeNoRun } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
@@ -87,9 +87,14 @@ export function rankJob(job: Job, show: ShowOptions, work: RankJob['work']): Ran
     show,
     localRanks: () => ranksOf(job, show),
     preflight: (ranks) => {
-      refuseFewRanks(benchmark, ranks);
-      benchmark.preflight?.(job, ranks);
-      if (usesFabric(benchmark)) preflight(settings);
+      try {
+        refuseFewRanks(benchmark, ranks);
+        benchmark.preflight?.(job, ranks);
+        if (usesFabric(benchmark)) preflight(settings);
+      } catch (error) {
+        writeNoRun(job, show);
+        throw error;
+      }
     },
     pin: settings.pin,
     gpus: settings.gpus,

@@ -29,7 +29,7 @@ import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
-import { defaultRanks, formatOption, rankOptions } from './show-options.js';
+import { defaultRanks, formatOption, metricsOption, rankOptions } from './show-options.js';
 
 const checkOptions = {
   ...rankOptions,
@@ -46,11 +46,7 @@ const checkOptions = {
     defaultText: 'detected',
   }),
   quick: onOff('--quick', 'measure only pairs and one size'),
-  metrics: option({
-    flags: '--metrics <file>',
-    help: 'also write the verdict as Prometheus metrics',
-    kind: text,
-  }),
+  metrics: metricsOption,
   tolerance: option({
     flags: '--tolerance <percent>',
     help: `with --baseline: tolerated difference (default: ${defaultTolerance * 100})`,

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { formatRun } from '../results/formats/format-run.js';
+import { formatNoRun, formatRunMetrics } from '../results/formats/metrics.js';
 import { formatNcclJson } from '../results/formats/nccl-json.js';
-import type { Outcome } from '../results/schema.js';
+import type { Outcome, Run } from '../results/schema.js';
 import { everyoneSpeaks } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
 import { type Recorded, recordRun } from '../runner/record-run.js';
@@ -10,10 +11,19 @@ import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
+import { writeWhole } from './output/write-whole.js';
 import type { ShowOptions } from './show-options.js';
 
-/** Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. */
-export async function measureAndPrint(job: Job, world: World, show: ShowOptions): Promise<number> {
+/**
+ * Runs a benchmark and, on rank 0, prints it. The exit code is the outcome's. `earlier` are the runs of the same command
+ * before this one, which is added to them: metrics are of all of them.
+ */
+export async function measureAndPrint(
+  job: Job,
+  world: World,
+  show: ShowOptions,
+  earlier: Run[] = [],
+): Promise<number> {
   const progress = new Progress(job.benchmark.id, show.quiet || world.rank !== 0);
   // What a program reads must not have a log in it.
   const log = show.format === 'table' ? process.stdout : process.stderr;
@@ -31,10 +41,24 @@ export async function measureAndPrint(job: Job, world: World, show: ShowOptions)
     progress.end();
     // The others' last lines come before the table, unless they have ended.
     if (recorded?.error === undefined && everyoneSpeaks(job.benchmark)) await world.barrier('log');
-    return recorded ? print(recorded, show) : exitCode.ok;
+    if (recorded === undefined) return exitCode.ok;
+    earlier.push(recorded.run);
+    const code = print(recorded, show);
+    if (show.metrics !== undefined)
+      writeWhole(show.metrics, formatRunMetrics(earlier), '--metrics');
+    return code;
+  } catch (error) {
+    if (world.rank === 0 && earlier.length === 0) writeNoRun(job, show);
+    throw error;
   } finally {
     progress.end();
   }
+}
+
+/** Metrics of a benchmark that did not get as far as a run, in place of those of the last one. */
+export function writeNoRun({ benchmark }: Job, { metrics }: ShowOptions): void {
+  if (metrics === undefined) return;
+  writeWhole(metrics, formatNoRun(benchmark.id, new Date()), '--metrics');
 }
 
 const codeOfOutcome: Record<Outcome, number> = {

@@ -19,6 +19,12 @@ export const rankOptions = {
   }),
 };
 
+export const metricsOption = option({
+  flags: '--metrics <file>',
+  help: 'also write Prometheus metrics to this file',
+  kind: text,
+});
+
 /** Options of every command that measures: what is shown. */
 export const showOptions = {
   ...rankOptions,
@@ -39,6 +45,7 @@ export const showOptions = {
     help: 'also write JSON as nccl-tests does',
     kind: text,
   }),
+  metrics: metricsOption,
   explain: onOff('--explain', 'draw the plan and its bound; run nothing'),
   live: onOff('--live', 'serve a web page that follows the run'),
 };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
+import type { Run } from '../results/schema.js';
 import { usesFabric } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
 import { loadSuite } from '../runner/suite.js';
@@ -51,6 +52,7 @@ export function addSuiteCommand(program: Command): void {
 /** What could not run here does not spoil what could. */
 async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Promise<number> {
   const codes: number[] = [];
+  const runs: Run[] = [];
   for (const job of jobs) {
     const { benchmark, settings } = job;
     const missing = usesFabric(benchmark)
@@ -61,7 +63,7 @@ async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Pr
       codes.push(exitCode.nothing);
       continue;
     }
-    codes.push(await measureAndPrint(job, world, show));
+    codes.push(await measureAndPrint(job, world, show, runs));
     if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
     world.signal.throwIfAborted();
   }

@@ -1,7 +1,8 @@
+import { listingOf, type Slice } from './listing.js';
 import { type Batch, CutError } from './run-batches.js';
 import type { FoundRun, RunFolder } from './run-folder.js';
 import { reasonOf } from './run-log.js';
-import type { Listing, Standing } from './wire.js';
+import type { Standing } from './wire.js';
 
 /** A quiet connection says so this often: both ends learn when the other is gone. */
 const stillHereMs = 15_000;
@@ -81,26 +82,27 @@ function resumeAt(generation: string, lines: number, id: string | undefined): nu
     : undefined;
 }
 
-export async function* listEvents(folder: RunFolder, signal: AbortSignal): AsyncGenerator<string> {
+/** A first reading of many files is not waited for. */
+const mostWaitMs = 500;
+
+export async function* listEvents(
+  folder: RunFolder,
+  slice: Slice,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   yield `retry: ${retryMs}\n\n`;
-  await folder.refresh();
+  await Promise.race([folder.refresh(), pause(mostWaitMs)]);
   while (!signal.aborted) {
     const { count } = folder.bell;
-    yield eventText('runs', listJson(folder));
+    yield eventText('runs', JSON.stringify(listingOf(folder, slice)));
     while (!signal.aborted && !(await folder.bell.rung(count, stillHereMs, signal))) {
       yield ': still here\n\n';
     }
-    await new Promise((resolve) => setTimeout(resolve, listPauseMs));
+    await pause(listPauseMs);
   }
 }
 
-export const listJson = (folder: RunFolder): string =>
-  JSON.stringify({
-    folder: folder.path,
-    problem: folder.problem,
-    unwatched: folder.unwatched,
-    runs: folder.summaries(),
-  } satisfies Listing);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Asked for piece by piece, as fast as the viewer takes them and no faster: a slow one holds one piece. `begin` is called

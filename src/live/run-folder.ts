@@ -1,11 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { open, readdir, realpath } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WeftError } from '../errors.js';
+import { runFileEnding as ending } from '../results/index-files.js';
+import { type IndexedRun, RunIndex } from '../results/run-index.js';
 import { Bell } from './bell.js';
 import { RunBatches } from './run-batches.js';
 import { type LogOwner, RunLog, reasonOf } from './run-log.js';
-import type { RunSummary } from './wire.js';
 import { markAbandoned } from './writers.js';
 
 export interface FoundRun {
@@ -15,18 +16,23 @@ export interface FoundRun {
 
 /** Where the kernel tells us nothing (a network file system, no watches left) this is how late we are. */
 const safetyNetMs = 2_000;
-const filesAtOnce = 8;
-const ending = '.jsonl';
+/** How often those who look hear how far a first reading is. */
+const progressMs = 500;
 
 /**
- * The runs of a folder. One watch of the kernel's on the folder says which file grew; it is only acted upon while
- * somebody looks. Files are found by listing the folder: no name from outside ever becomes a path.
+ * The runs of a folder. Those that have ended come from the folder's index and cost no more than a line of it; a file
+ * is only read to follow it, or to show it. One watch of the kernel's on the folder says which file grew; it is only
+ * acted upon while somebody looks. Files are found by listing the folder: no name from outside ever becomes a path.
  */
 export class RunFolder implements Disposable {
   readonly path: string;
   /** Rings when any run has changed. */
   readonly bell = new Bell();
-  readonly #runs = new Map<string, FoundRun>();
+  /** Files that are followed, shown or not understood. */
+  readonly #logs = new Map<string, FoundRun>();
+  /** Runs that have ended, by key. */
+  #ended: ReadonlyMap<string, IndexedRun> = new Map();
+  readonly #index: RunIndex;
   readonly #owner: LogOwner = {
     changed: () => this.bell.ring(),
     came: (rows) => {
@@ -40,22 +46,28 @@ export class RunFolder implements Disposable {
   #watcher: FSWatcher | undefined;
   #net: NodeJS.Timeout | undefined;
   #viewers = 0;
+  #toldMs = 0;
+  /** Logs that had come to their end when the index was last brought up to date. */
+  #finished = 0;
   /** Why the folder cannot be listed at the moment. */
   problem: string | undefined;
   /** Why the kernel does not tell of changes, where it does not; known while somebody looks. */
   unwatched: string | undefined;
+  /** How many of the files that the index does not have are read, while they are. */
+  reading: { readonly done: number; readonly of: number } | undefined;
   /** Rows that were seen to be appended to a run that was known before. */
   rows = 0;
 
-  private constructor(path: string) {
+  private constructor(path: string, index: RunIndex) {
     this.path = path;
+    this.#index = index;
   }
 
   static async open(asked: string): Promise<RunFolder> {
     try {
       const path = await realpath(asked);
       await readdir(path);
-      return new RunFolder(path);
+      return new RunFolder(path, await RunIndex.open(path));
     } catch (cause) {
       const { code, message } = cause as NodeJS.ErrnoException;
       const why =
@@ -71,20 +83,27 @@ export class RunFolder implements Disposable {
 
   /** By what the folder holds now. */
   async lookUp(key: string): Promise<FoundRun | undefined> {
-    const known = this.#runs.get(key);
-    if (known === undefined) await this.refresh();
-    else await known.log.advance();
-    return this.#runs.get(key);
+    if (!this.#logs.has(key) && !this.#ended.has(key)) await this.refresh();
+    const ended = this.#ended.get(key);
+    const found = this.#logs.get(key) ?? (ended && this.#add(key, ended.file));
+    await found?.log.advance();
+    return this.#logs.get(key);
   }
 
-  get logs(): RunLog[] {
-    return [...this.#runs.values()].map(({ log }) => log);
+  /** Every run, by key: as its file is followed, or as the index has it. */
+  runs(): ReadonlyMap<string, RunLog | IndexedRun> {
+    const logs = [...this.#logs].map(([key, { log }]) => [key, log] as const);
+    return new Map<string, RunLog | IndexedRun>([...this.#ended, ...logs]);
   }
 
-  summaries(): RunSummary[] {
-    return this.logs
-      .map((log) => log.summary())
-      .sort((a, b) => (whenOf(a) < whenOf(b) ? 1 : whenOf(a) > whenOf(b) ? -1 : 0));
+  /** The run of this key in the index, if it has ended. */
+  ended(key: string): IndexedRun | undefined {
+    return this.#ended.get(key);
+  }
+
+  /** The runs that the index has, oldest first; another array whenever one of them is. */
+  get indexed(): readonly IndexedRun[] {
+    return this.#index.runs;
   }
 
   /** Brings everything up to date; callers at the same time share the work. */
@@ -116,63 +135,76 @@ export class RunFolder implements Disposable {
   async #look(which: 'all' | 'unfinished'): Promise<void> {
     const before = this.problem;
     try {
-      await this.#readAll(which);
+      if (which === 'all') await this.#readAll();
+      else await this.#readUnfinished();
+      this.problem = undefined;
     } catch (error) {
-      this.problem = reasonOf(error);
+      this.problem = (error as NodeJS.ErrnoException).code ?? String(error);
+      this.#ended = new Map();
+      for (const key of this.#logs.keys()) this.#drop(key);
     }
     if (before !== this.problem) this.bell.ring();
   }
 
-  async #readAll(which: 'all' | 'unfinished'): Promise<void> {
-    const names = await this.#list();
-    const keys = new Set(names.map(keyOf));
-    for (const key of this.#runs.keys()) {
-      if (!keys.has(key)) this.#drop(key);
+  async #readAll(): Promise<void> {
+    await this.#index.update({ progress: (done, of) => this.#tell({ done, of }) });
+    this.reading = undefined;
+    const ended = new Map<string, IndexedRun>();
+    for (const run of this.#index.runs) {
+      if (run.endedAt !== null) ended.set(keyOf(run.file), run);
     }
-    const finished = (name: string) => this.#runs.get(keyOf(name))?.log.ended ?? false;
-    const todo = names.filter((name) => which === 'all' || !finished(name)).values();
-    const worker = async () => {
-      for (const name of todo) await this.#readOne(name);
-    };
-    await Promise.all(Array.from({ length: filesAtOnce }, worker));
-    await markAbandoned(this.logs);
-  }
-
-  async #list(): Promise<string[]> {
-    try {
-      // Links and pipes are left alone: only what lies in this folder is shown.
-      const entries = await readdir(this.path, { withFileTypes: true });
-      this.problem = undefined;
-      return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
-    } catch (error) {
-      this.problem = (error as NodeJS.ErrnoException).code ?? String(error);
-      return [];
+    this.#ended = ended;
+    const rest = this.#index.runFiles.filter((file) => !ended.has(keyOf(file)));
+    const present = new Set(rest.map(keyOf));
+    for (const key of this.#logs.keys()) {
+      if (!present.has(key) && !ended.has(key)) this.#drop(key);
     }
+    for (const file of rest) if (!this.#logs.has(keyOf(file))) this.#add(keyOf(file), file);
+    await this.#follow();
+    this.#finished = this.#finishedLogs();
   }
 
-  async #readOne(name: string): Promise<void> {
-    const key = keyOf(name);
-    const path = join(this.path, name);
-    const known = this.#runs.has(key) || name.endsWith(ending) || (await beginsLikeRun(path));
-    if (known) await (this.#runs.get(key) ?? this.#add(key, path)).log.advance();
+  /** What has ended is left alone: a folder of many runs costs no more than those that run. */
+  async #readUnfinished(): Promise<void> {
+    const entries = await readdir(this.path, { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'));
+    if (!this.#index.hasExactly(names.map(({ name }) => name))) return this.#readAll();
+    await this.#follow();
+    if (this.#finishedLogs() !== this.#finished) await this.#readAll();
   }
 
-  #add(key: string, path: string): FoundRun {
-    const log = new RunLog(key, path, this.#owner);
+  async #follow(): Promise<void> {
+    const logs = [...this.#logs.values()].map(({ log }) => log);
+    await Promise.all(logs.filter((log) => !log.ended).map((log) => log.advance()));
+    await markAbandoned(logs);
+  }
+
+  #finishedLogs(): number {
+    return [...this.#logs.values()].filter(({ log }) => log.finished).length;
+  }
+
+  #tell(reading: { readonly done: number; readonly of: number }): void {
+    this.reading = reading;
+    if (Date.now() - this.#toldMs < progressMs) return;
+    this.#toldMs = Date.now();
+    this.bell.ring();
+  }
+
+  #add(key: string, file: string): FoundRun {
+    const log = new RunLog(key, join(this.path, file), this.#owner);
     const found = { log, batches: new RunBatches(log) };
-    this.#runs.set(key, found);
+    this.#logs.set(key, found);
     return found;
   }
 
   #drop(key: string): void {
-    const found = this.#runs.get(key);
-    this.#runs.delete(key);
+    const found = this.#logs.get(key);
+    this.#logs.delete(key);
     void found?.log.advance();
     this.bell.ring();
   }
 
   #start(): void {
-    // What has ended is left alone: a folder of many runs costs no more than those that run.
     this.#net = setInterval(() => void this.#castNet(), safetyNetMs);
     try {
       this.#watcher = watch(this.path, (_, name) => this.#changed(name));
@@ -202,33 +234,17 @@ export class RunFolder implements Disposable {
     clearInterval(this.#net);
     this.#watcher?.close();
     this.#watcher = undefined;
-    for (const { batches } of this.#runs.values()) batches.forget();
+    for (const { batches } of this.#logs.values()) batches.forget();
   }
 
   #changed(name: string | null): void {
-    if (name !== null && this.#runs.has(keyOf(name))) void this.#readOne(name);
-    else void this.refresh();
+    // The index itself, among others.
+    if (name?.startsWith('.')) return;
+    const known = name === null ? undefined : this.#logs.get(keyOf(name));
+    if (known === undefined) void this.refresh();
+    else void known.log.advance();
   }
 }
 
 const keyOf = (name: string): string =>
   name.endsWith(ending) ? name.slice(0, -ending.length) : name;
-
-const whenOf = ({ header, modifiedAt }: RunSummary): string => header?.startedAt ?? modifiedAt;
-
-const firstBytes = '{"line":"header","schema":"weft.run/';
-
-/** `--out` takes any name. */
-async function beginsLikeRun(path: string): Promise<boolean> {
-  try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(firstBytes.length), 0);
-      return bytesRead === firstBytes.length && buffer.toString() === firstBytes;
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
-  }
-}

@@ -5,8 +5,10 @@ import { WeftError } from '../errors.js';
 import { knownHosts, newToken, readersOnly, tokenGuard, withSafeHeaders } from './access.js';
 import { type Asset, loadAssets } from './assets.js';
 import { compareLogs } from './comparison.js';
-import { listEvents, listJson, runEvents, streamOf } from './events.js';
+import { listEvents, runEvents, streamOf } from './events.js';
 import { type CostReport, FollowCost } from './follow-cost.js';
+import { HistoryDesk } from './history.js';
+import { listingOf, type Slice, wholeList } from './listing.js';
 import { RunFolder } from './run-folder.js';
 import { pageShell } from './shell.js';
 
@@ -85,7 +87,7 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   const app = new Hono();
   const guard = tokenGuard(access.token, access.port);
   app.use(withSafeHeaders, readersOnly, knownHosts(access.host), guard);
-  for (const path of ['/', '/new', '/run/:key', '/compare']) {
+  for (const path of ['/', '/new', '/run/:key', '/compare', '/history']) {
     app.get(path, (c) => c.html(pageShell()));
   }
   app.get('/assets/*', (c) => assetAnswer(c, assets));
@@ -103,9 +105,15 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   };
   app.get('/api/runs', async (c) => {
     await folder.refresh();
-    return c.body(listJson(folder), 200, { 'Content-Type': 'application/json' });
+    return c.json(listingOf(folder, sliceOf(c)));
   });
-  app.get('/api/runs/events', () => stream((signal) => listEvents(folder, signal)));
+  app.get('/api/runs/events', (c) => stream((signal) => listEvents(folder, sliceOf(c), signal)));
+  const history = new HistoryDesk(folder);
+  app.get('/api/history', async (c) => c.json(await history.answer()));
+  app.get('/api/history/row', async (c) => {
+    const chart = await history.row(c.req.query('id') ?? '');
+    return chart === undefined ? c.text('No such row.\n', 404) : c.json(chart);
+  });
   app.get('/api/runs/:key/events', async (c) => {
     const run = await folder.lookUp(c.req.param('key'));
     if (run === undefined) return c.text('No such run.\n', 404);
@@ -120,6 +128,15 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
   app.notFound((c) => c.text('Not found.\n', 404));
   app.onError((_, c) => c.text('Internal error.\n', 500));
   return app;
+}
+
+/** `?from=100&count=50`; all runs where nothing is said. */
+function sliceOf(c: Context): Slice {
+  const number = (name: 'from' | 'count') => {
+    const value = Number(c.req.query(name) ?? Number.NaN);
+    return Number.isSafeInteger(value) && value >= 0 ? value : wholeList[name];
+  };
+  return { from: number('from'), count: number('count') };
 }
 
 function assetAnswer(c: Context, assets: App['assets']) {

@@ -15,6 +15,7 @@ export const pageShell = (): string => `<!doctype html>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <a class="brand" href="/"><svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true"><use href="/assets/icon.svg#mark"></use></svg>Weft</a>
+<nav class="views" aria-label="Views"><a href="/">Runs</a><a href="/history">History</a></nav>
 <p id="connection" role="status"></p>
 </header>
 <main id="main" tabindex="-1"><noscript>This page needs JavaScript.</noscript></main>

@@ -1,3 +1,5 @@
+import type { Chart } from '../report/chart.js';
+import type { HistoryParts } from '../report/history-page.js';
 import type { ComparisonParts } from '../results/formats/comparison.js';
 import type { Headline } from '../results/run-glance.js';
 import type { Outcome, Row, RunFooter, RunHeader } from '../results/schema.js';
@@ -16,6 +18,8 @@ export interface RunSummary {
   readonly rows: number;
   readonly headline?: Headline;
   readonly modifiedAt: string;
+  /** Speed of the headline's row in the runs up to this one, oldest first, each between 0 and 1. */
+  readonly trend?: readonly number[];
 }
 
 /** Of an event `runs`. */
@@ -24,6 +28,13 @@ export interface Listing {
   readonly problem?: string | undefined;
   /** Why the kernel does not tell of changes in the folder: they are then seen some seconds late. */
   readonly unwatched?: string | undefined;
+  /** How many of the files that are not known yet are read, while they are. */
+  readonly reading?: { readonly done: number; readonly of: number } | undefined;
+  /** In the folder. */
+  readonly total: number;
+  /** How many newer ones come before `runs`. */
+  readonly from: number;
+  /** Newest first. */
   readonly runs: readonly RunSummary[];
 }
 
@@ -43,6 +54,9 @@ export interface Standing {
   readonly state: RunState;
   readonly problem?: string | undefined;
 }
+
+/** Of `/api/history`. */
+export type HistoryAnswer = HistoryParts & { readonly charts: readonly Chart[] };
 
 /** Of `/api/compare`. */
 export type ComparisonAnswer = ComparisonParts | { readonly problem: string };

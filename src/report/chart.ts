@@ -30,6 +30,7 @@ export const topics = [
   { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
   { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
   { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
+  { id: 'history', title: 'History', kinds: ['history'] },
 ] as const;
 /** What a chart shows. */
 export type ChartKind = (typeof topics)[number]['kinds'][number];

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
 import { mergeRepeats } from '../results/repeats.js';
@@ -8,7 +6,8 @@ import { type Answer, answerOf, type Point } from './answer.js';
 import { type Chart, topics } from './chart.js';
 import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
-import { escapeMarkup, jsonInScript } from './escape.js';
+import { escapeMarkup } from './escape.js';
+import { figureHtml, htmlPage } from './html-page.js';
 import { machineOf, measuredText, settingsOf } from './measured.js';
 import { pathTable } from './path-table.js';
 import { cardsOf, type RunCard } from './run-cards.js';
@@ -37,37 +36,14 @@ export function renderReport(read: readonly Run[]): string {
     howMeasured(runs),
     machines(runs),
   ];
-  const script = pageScript();
-  const style = pageStyle();
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<meta name="color-scheme" content="light dark">',
-    '<link rel="icon" href="data:,">',
-    `<title>${escapeMarkup(titleOf(runs))}</title>`,
-    `<style>${style}</style>`,
-    '</head>',
-    '<body>',
-    '<header class="bar"><span class="brand">Weft <span>report</span></span><button type="button" id="theme">Dark</button></header>',
-    '<main>',
-    answerSection(answer, cards, runs, sections),
-    ...sections.map(sectionHtml),
-    '</main>',
-    `<footer>Written by Weft from ${runs.map((run) => escapeMarkup(run.id)).join(', ')}.</footer>`,
-    `<script type="application/json" id="charts">${jsonInScript(charts)}</script>`,
-    `<script type="module">${script}</script>`,
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
+  return htmlPage({
+    title: titleOf(runs),
+    brand: 'report',
+    body: [answerSection(answer, cards, runs, sections), ...sections.map(sectionHtml)],
+    footer: `Written by Weft from ${runs.map((run) => run.id).join(', ')}.`,
+    charts,
+  });
 }
-
-const hashOf = (text: string): string =>
-  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const titleOf = (runs: readonly Run[]): string =>
   `Weft: ${[...new Set(runs.map((run) => run.benchmark))].join(', ')}`;
@@ -120,12 +96,6 @@ function chartSections(charts: readonly Chart[]): Section[] {
     const figures = chosen.map((chart) => figureHtml(chart, several));
     return [{ id, title, body: `<div class="charts">${figures.join('\n')}</div>` }];
   });
-}
-
-function figureHtml(chart: Chart, named: boolean): string {
-  const title = escapeMarkup(named ? `${chart.benchmark}: ${chart.title}` : chart.title);
-  const place = `<div class="place" data-chart="${escapeMarkup(chart.id)}" role="group" aria-label="${title}. ${escapeMarkup(chart.summary)}"></div>`;
-  return `<figure><figcaption><h3>${title}</h3><p>${escapeMarkup(chart.caption)}</p></figcaption>${place}</figure>`;
 }
 
 /** Each run against the first of its benchmark, as `weft compare` judges them. */
@@ -187,13 +157,3 @@ function machines(runs: readonly Run[]): Section {
 
 const factsHtml = (facts: readonly (readonly [string, string])[]): string =>
   `<dl>${facts.map(([name, value]) => `<dt>${escapeMarkup(name)}</dt><dd>${escapeMarkup(value)}</dd>`).join('')}</dl>`;
-
-// Built, wherever this module itself runs from.
-const built = new URL('../../dist/report/page/', import.meta.url);
-
-const textOf = (name: string): string => readFileSync(new URL(name, built), 'utf8');
-
-/** The page's script with all it needs, ECharts included, as one text without imports. */
-const pageScript = (): string => textOf('report.js');
-
-const pageStyle = (): string => textOf('report.css') + textOf('print.css');

@@ -72,6 +72,8 @@ export const texts: Record<string, Text> = {
   number: significant,
   /** Seconds since something began. */
   elapsed: (value) => formatDuration(Math.round(value * 10) * 100),
+  date: (milliseconds) =>
+    `${new Date(milliseconds).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
 };
 
 interface HydrateOptions {

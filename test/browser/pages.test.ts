@@ -30,6 +30,7 @@ async function furnished(): Promise<PageDesk> {
 const places = {
   list: { path: '/', ready: '.runs tbody tr' },
   run: { path: '/run/one', ready: '[data-chart=bandwidth] svg' },
+  history: { path: '/history', ready: '[data-chart=history] svg' },
   comparison: { path: '/compare?a=one&b=two', ready: '[data-chart=bandwidth] svg' },
 };
 

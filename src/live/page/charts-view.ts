@@ -44,6 +44,12 @@ export class ChartsView {
     this.#timer ??= setTimeout(update, this.#drawn.size === 0 ? 0 : pauseMs);
   }
 
+  /** These charts and no others, in this order. */
+  put(charts: readonly Chart[]): void {
+    this.clear();
+    for (const chart of charts) this.#show(chart);
+  }
+
   clear(): void {
     for (const { view } of this.#drawn.values()) view.dispose();
     this.#drawn.clear();

@@ -2,7 +2,7 @@ import { microseconds } from '../../measure/units.js';
 import { fabricName } from '../fabric-name.js';
 import type { Row, Run } from '../schema.js';
 
-type Value = string | number | boolean | null | undefined;
+export type CsvValue = string | number | boolean | null | undefined;
 
 const us = (nanoseconds: number | null | undefined): number | undefined =>
   nanoseconds == null ? undefined : Number(microseconds(nanoseconds).toFixed(3));
@@ -10,7 +10,7 @@ const rounded = (value: number | null): number | undefined =>
   value === null ? undefined : Number(value.toFixed(4));
 
 /** The first eight are the columns of the published reference data, so one reader takes both. */
-const fields: Record<string, (row: Row, run: Run) => Value> = {
+const fields: Record<string, (row: Row, run: Run) => CsvValue> = {
   benchmark: (_, run) => run.benchmark,
   nodes: (_, run) => run.world.hosts.length,
   config: (row) => row.column,
@@ -57,6 +57,7 @@ const fields: Record<string, (row: Row, run: Run) => Value> = {
   resent: (row) => row.resent,
   path_as_planned: (row) => row.path?.asPlanned,
   path_note: (row) => row.path?.text,
+  started_at: (_, run) => run.startedAt,
 };
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */
@@ -65,10 +66,11 @@ export function formatCsv(run: Run): string {
   return csvText([Object.keys(fields), ...lines]);
 }
 
-export const csvText = (lines: readonly (readonly Value[])[]): string =>
+/** One line of heads, one line per record, no comments: what pandas, DuckDB and spreadsheets read as it is. */
+export const csvText = (lines: readonly (readonly CsvValue[])[]): string =>
   lines.map((line) => `${line.map(quoted).join(',')}\r\n`).join('');
 
-function quoted(value: Value): string {
+function quoted(value: CsvValue): string {
   const text = String(value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,6 @@
 import type { Grade, Item, Verdict } from '../../analysis/verdict/verdict.js';
 import { differenceLines } from './differences.js';
+import { expositionText, inUnixSeconds } from './exposition.js';
 import { type Ink, painter, wrap } from './text.js';
 
 interface Look {
@@ -45,59 +46,44 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
 const levels: Record<Grade, number> = { pass: 0, degraded: 1, fail: 2 };
 
 /** A text file for the Prometheus node exporter's textfile collector. */
-export function formatMetrics(verdict: Verdict, at: Date): string {
-  const items = distinct(verdict.items);
-  const lines = [
-    '# HELP weft_check_grade Verdict of weft check: 0 pass, 1 degraded, 2 fail.',
-    '# TYPE weft_check_grade gauge',
-    `weft_check_grade ${levels[verdict.grade]}`,
-    ...(verdict.emulated
-      ? [
-          '# HELP weft_check_emulated 1 if any measured device was emulated; absent otherwise.',
-          '# TYPE weft_check_emulated gauge',
-          'weft_check_emulated 1',
-        ]
-      : []),
-    '# HELP weft_check_timestamp_seconds When the verdict was given.',
-    '# TYPE weft_check_timestamp_seconds gauge',
-    `weft_check_timestamp_seconds ${Math.round(at.getTime() / 1000)}`,
-    '# HELP weft_check_item_grade Grade of one item: 0 pass, 1 degraded, 2 fail.',
-    '# TYPE weft_check_item_grade gauge',
-    ...items.map((item) => `weft_check_item_grade{${labelsOf(item)}} ${levels[item.grade]}`),
-    ...series('weft_check_item_value', 'Measured value.', items, (item) => item.value),
-    ...series('weft_check_item_expected', 'Value that passes.', items, (i) => i.expected),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-/** Prometheus refuses two samples with the same labels: of those the worse stays. */
-function distinct(items: readonly Item[]): Item[] {
-  const byLabels = new Map<string, Item>();
-  for (const item of items) {
-    const known = byLabels.get(labelsOf(item));
-    if (!known || levels[item.grade] > levels[known.grade]) byLabels.set(labelsOf(item), item);
-  }
-  return [...byLabels.values()];
-}
-
-function series(
-  name: string,
-  help: string,
-  items: readonly Item[],
-  of: (item: Item) => number | undefined,
-): string[] {
-  const lines = items.flatMap((item) => {
-    const value = of(item);
-    return value === undefined ? [] : [`${name}{${labelsOf(item)}} ${value}`];
-  });
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...lines];
-}
-
-function labelsOf({ name, metric }: Item): string {
-  const escaped = (text: string) =>
-    text.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
-  const labels = { item: name, ...(metric !== undefined && { metric }) };
-  return Object.entries(labels)
-    .map(([label, text]) => `${label}="${escaped(text)}"`)
-    .join(',');
+export function formatMetrics({ grade, emulated, items }: Verdict, at: Date): string {
+  // Of items with the same labels the worse stays.
+  const ordered = [...items].sort((a, b) => levels[a.grade] - levels[b.grade]);
+  const samples = (value: (item: Item) => number | undefined) =>
+    ordered.map((item) => ({
+      labels: { item: item.name, metric: item.metric },
+      value: value(item),
+    }));
+  return expositionText([
+    {
+      name: 'weft_check_grade',
+      help: 'Verdict of weft check: 0 pass, 1 degraded, 2 fail.',
+      samples: [{ value: levels[grade] }],
+    },
+    {
+      name: 'weft_check_emulated',
+      help: '1 if any measured device was emulated; absent otherwise.',
+      samples: emulated ? [{ value: 1 }] : [],
+    },
+    {
+      name: 'weft_check_timestamp_seconds',
+      help: 'When the verdict was given.',
+      samples: [{ value: inUnixSeconds(at) }],
+    },
+    {
+      name: 'weft_check_item_grade',
+      help: 'Grade of one item: 0 pass, 1 degraded, 2 fail.',
+      samples: samples((item) => levels[item.grade]),
+    },
+    {
+      name: 'weft_check_item_value',
+      help: 'Measured value.',
+      samples: samples(({ value }) => value),
+    },
+    {
+      name: 'weft_check_item_expected',
+      help: 'Value that passes.',
+      samples: samples(({ expected }) => expected),
+    },
+  ]);
 }

@@ -1,0 +1,120 @@
+import type { RunSetup } from '../../results/index-entry.js';
+
+/** Something that a run file records besides its figures, and that was not the same any more. */
+export interface ChangedFact {
+  readonly what: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A fact by its name; objects are taken apart, so that whatever a later version records is compared as well. */
+type Facts = ReadonlyMap<string, string>;
+
+/** Which rows were measured, and how long: that decides nothing about a row. */
+const irrelevant = new Set([
+  'benchmark',
+  'world.hostOfRank',
+  ...[
+    ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'columns', 'iterations', 'budgetMs'],
+    ...['warmup', 'repeats', 'check', 'timeoutMs', 'authenticated', 'boundNanoseconds'],
+  ].map((key) => `settings.${key}`),
+]);
+
+const names: Readonly<Record<string, string>> = {
+  'world.ranks': 'ranks',
+  'world.hosts': 'hosts',
+  'world.launcher': 'launcher',
+  'fabric.library': 'libfabric file',
+  'fabric.version': 'libfabric',
+  'fabric.provider': 'provider',
+  'fabric.channels': 'channels',
+};
+
+const kept = new WeakMap<RunSetup, Facts>();
+
+export function factsOf(setup: RunSetup): Facts {
+  const known = kept.get(setup);
+  if (known !== undefined) return known;
+  const facts = new Map<string, string>();
+  collect(setup.header, '', facts);
+  kept.set(setup, facts);
+  return facts;
+}
+
+function collect(value: unknown, path: string, facts: Map<string, string>): void {
+  if (irrelevant.has(path)) return;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      collect(inner, path === '' ? key : `${path}.${key}`, facts);
+    }
+  } else facts.set(path, textOf(value));
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(', ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.values(value)
+    .filter((inner) => inner !== null)
+    .map(textOf)
+    .join(' ');
+}
+
+const nameOf = (path: string): string =>
+  names[path] ?? path.replace(/^(settings|world|fabric|hostFacts)\./, '');
+
+/** So many runs on each side say what was usual there: one of them may be an exception, or on the wrong side. */
+const looked = 5;
+const usualShare = 0.6;
+
+/**
+ * What differs between the runs before a change and those after it. Facts that differ from run to run, as host lists
+ * of a queueing system do, are left out.
+ */
+export function changedFacts(
+  before: readonly RunSetup[],
+  after: readonly RunSetup[],
+): ChangedFact[] {
+  const [old, fresh] = [usual(before.slice(-looked)), usual(after.slice(0, looked))];
+  const paths = new Set([...old.keys(), ...fresh.keys()]);
+  const changed = [...paths].flatMap((path) => {
+    const [from, to] = [old.get(path), fresh.get(path)];
+    if (from === to || from === '' || to === '') return [];
+    // Versions did not record everything at all times.
+    if (from === undefined || to === undefined) return [];
+    return [{ what: nameOf(path), from, to }];
+  });
+  return onSeveralHosts(changed);
+}
+
+/** The value of each fact in most of these runs; empty where there is no such value. */
+function usual(setups: readonly RunSetup[]): Map<string, string> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const setup of setups) {
+    for (const [path, value] of factsOf(setup)) {
+      const own = counts.get(path) ?? new Map<string, number>();
+      counts.set(path, own.set(value, (own.get(value) ?? 0) + 1));
+    }
+  }
+  return new Map(
+    [...counts].map(([path, own]) => {
+      const [value, count] = [...own].reduce((a, b) => (b[1] > a[1] ? b : a));
+      return [path, count >= usualShare * setups.length ? value : ''];
+    }),
+  );
+}
+
+/** The same change on many hosts is one: `driver on 64 hosts`. */
+function onSeveralHosts(changed: readonly ChangedFact[]): ChangedFact[] {
+  const alike = new Map<string, ChangedFact[]>();
+  for (const fact of changed) {
+    const last = fact.what.split('.').at(-1)!;
+    const key = JSON.stringify([last, fact.from, fact.to]);
+    alike.set(key, [...(alike.get(key) ?? []), fact]);
+  }
+  return [...alike.values()].map((facts) => {
+    const [first] = facts;
+    if (facts.length === 1) return first!;
+    const what = `${first!.what.split('.').at(-1)} on ${facts.length} hosts`;
+    return { ...first!, what };
+  });
+}

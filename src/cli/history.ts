@@ -1,0 +1,144 @@
+import { extname } from 'node:path';
+import type { Command } from 'commander';
+import { type History, historyOf, usualTolerance } from '../analysis/history/history.js';
+import type { SeriesFilter } from '../analysis/history/series.js';
+import { messageOf, WeftError } from '../errors.js';
+import { plural } from '../measure/units.js';
+import { formatHistory, historyFormats } from '../results/formats/history.js';
+import { formatHistoryMetrics } from '../results/formats/metrics.js';
+import { resultsFolder } from '../results/run-file.js';
+import { type RunIndex, readRunIndex } from '../results/run-index.js';
+import { choice, onOff, option, percent, text, type ValueKind } from '../settings/option.js';
+import { addOptions, readOptions } from './options.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { writeWhole } from './output/write-whole.js';
+import { metricsOption } from './show-options.js';
+
+const unitMs = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** A date, a time, or how long ago; as run files write times. */
+const moment: ValueKind<string> = {
+  parse: (value) => {
+    const [, count, unit] = /^(\d+)([hdw])$/.exec(value) ?? [];
+    const at =
+      count === undefined ? Date.parse(value) : Date.now() - Number(count) * unitMs[unit as 'h'];
+    if (Number.isNaN(at)) throw new Error('It must be a date such as 2026-10-01, or 12h, 30d, 8w.');
+    return new Date(at).toISOString();
+  },
+  inFile: 'date',
+};
+
+const historyOptions = {
+  benchmark: option({ flags: '--benchmark <name>', help: 'only this benchmark', kind: text }),
+  column: option({ flags: '--column <name>', help: 'only this column', kind: text }),
+  since: option({
+    flags: '--since <when>',
+    help: 'only runs since then: 2026-10-01, 30d, 12h',
+    kind: moment,
+  }),
+  tolerance: option({
+    flags: '--tolerance <percent>',
+    help: 'ignore smaller changes',
+    kind: percent,
+    default: usualTolerance * 100,
+  }),
+  all: onOff('--all', 'show every row and every change'),
+  format: option({
+    flags: '--format <format>',
+    help: `output format: ${historyFormats.join(', ')}`,
+    kind: choice(historyFormats),
+    default: 'table',
+  }),
+  out: option({ flags: '-o, --out <file>', help: 'also draw it: an SVG or HTML file', kind: text }),
+  metrics: metricsOption,
+};
+
+/** `weft history [FOLDER]`: how every row developed over the runs of a folder. */
+export function addHistoryCommand(program: Command): void {
+  const command = program
+    .command('history')
+    .argument('[folder]', 'folder of run files', resultsFolder)
+    .description('Show trends over many runs, and when they changed.');
+  addOptions(command, historyOptions).action(async (folder: string, raw: unknown) => {
+    const { format, all, out, metrics, tolerance, ...filter } = readOptions(raw, historyOptions);
+    const draw = out === undefined ? undefined : await drawerOf(out);
+    const index = await indexOf(folder);
+    const history = historyOf(index.runs, { ...filter, tolerance: tolerance / 100 });
+    if (history.trends.length === 0) throw nothingFound(folder, index, filter);
+    process.stdout.write(formatHistory(history, format, { ...stdoutTerminal(), all }));
+    if (metrics !== undefined) writeWhole(metrics, formatHistoryMetrics(history), '--metrics');
+    if (draw === undefined) return;
+    writeWhole(out!, draw(history), '-o');
+    process.stderr.write(`weft: wrote ${out}\n`);
+  });
+}
+
+async function indexOf(folder: string): Promise<RunIndex> {
+  const terminal = process.stderr.isTTY;
+  const clear = () => terminal && process.stderr.write('\r\u001b[K');
+  try {
+    const index = await readRunIndex(folder, {
+      progress: (done, of) => {
+        if (terminal && done % 100 === 0) process.stderr.write(`\rreading ${done} of ${of} files`);
+      },
+    });
+    clear();
+    tellOf(index);
+    return index;
+  } catch (cause) {
+    clear();
+    throw new WeftError('BAD_USAGE', `${folder} cannot be listed: ${messageOf(cause)}`, {
+      hint: 'Name a folder of run files; benchmarks write theirs to weft-results/.',
+      cause,
+    });
+  }
+}
+
+/** What was left out, and what makes the next call slow. */
+function tellOf({ skipped, unsaved, folder }: RunIndex): void {
+  if (skipped.length > 0) {
+    const { file, skipped: why } = skipped[0]!;
+    const rest = skipped.length === 1 ? '' : ` and ${plural(skipped.length - 1, 'more file')}`;
+    process.stderr.write(`weft: skipped ${file} (${why})${rest}\n`);
+  }
+  if (unsaved !== undefined) {
+    process.stderr.write(
+      `weft: cannot store an index in ${folder} (${unsaved}); every call reads all run files\n`,
+    );
+  }
+}
+
+function nothingFound(folder: string, { runs }: RunIndex, filter: SeriesFilter): WeftError {
+  if (runs.length === 0) {
+    return new WeftError('BAD_FILE', `${folder} contains no run files`, {
+      hint: 'Name a folder of run files; benchmarks write theirs to weft-results/.',
+    });
+  }
+  const benchmarks = [...new Set(runs.map(({ setup }) => setup.header.benchmark))];
+  const asked = Object.values(filter).some((value) => value !== undefined);
+  return new WeftError(
+    'BAD_FILE',
+    `no measured row in ${plural(runs.length, 'run')} of ${folder}`,
+    {
+      hint: asked
+        ? `Check --benchmark, --column and --since. Benchmarks there: ${benchmarks.join(', ')}.`
+        : 'Run weft report to see why rows were skipped or failed.',
+    },
+  );
+}
+
+/** Charts are a large library that nothing else should wait for. */
+async function drawerOf(file: string): Promise<(history: History) => string> {
+  const ending = extname(file).toLowerCase();
+  if (ending === '.html') return (await import('../report/history-page.js')).renderHistory;
+  if (ending === '.svg') {
+    const [{ renderSvg }, { historyCharts }] = await Promise.all([
+      import('../report/svg.js'),
+      import('../report/charts/history.js'),
+    ]);
+    return (history) => renderSvg(historyCharts(history));
+  }
+  throw new WeftError('BAD_USAGE', `-o ${file} does not end in .svg or .html`, {
+    hint: 'Use a file name that ends in .svg or .html.',
+  });
+}
