@@ -47,6 +47,8 @@ export class RunFolder implements Disposable {
   #net: NodeJS.Timeout | undefined;
   #viewers = 0;
   #toldMs = 0;
+  /** A file of a run that had ended has changed. */
+  #recheck = false;
   /** Logs that had come to their end when the index was last brought up to date. */
   #finished = 0;
   /** Why the folder cannot be listed at the moment. */
@@ -147,8 +149,12 @@ export class RunFolder implements Disposable {
   }
 
   async #readAll(): Promise<void> {
-    await this.#index.update({ progress: (done, of) => this.#tell({ done, of }) });
+    const before = this.#index.runs;
+    const recheck = this.#recheck;
+    this.#recheck = false;
+    await this.#index.update({ recheck, progress: (done, of) => this.#tell({ done, of }) });
     this.reading = undefined;
+    if (this.#index.runs !== before) this.bell.ring();
     const ended = new Map<string, IndexedRun>();
     for (const run of this.#index.runs) {
       if (run.endedAt !== null) ended.set(keyOf(run.file), run);
@@ -241,8 +247,9 @@ export class RunFolder implements Disposable {
     // The index itself, among others.
     if (name?.startsWith('.')) return;
     const known = name === null ? undefined : this.#logs.get(keyOf(name));
-    if (known === undefined) void this.refresh();
-    else void known.log.advance();
+    if (known !== undefined) return void known.log.advance();
+    this.#recheck ||= name === null || this.#ended.has(keyOf(name));
+    void this.refresh();
   }
 }
 

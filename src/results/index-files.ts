@@ -8,12 +8,19 @@ import { eachLine, limits } from './run-lines.js';
 export const runFileEnding = '.jsonl';
 const filesAtOnce = 16;
 
-/** Every file that may hold a run. Links and pipes are left alone: only what lies in this folder counts. */
-export async function stampsOf(folder: string): Promise<FileStamp[]> {
+/**
+ * Every file that may hold a run. Links and pipes are left alone: only what lies in this folder counts. Files whose
+ * stamp is `known` are not looked at.
+ */
+export async function stampsOf(
+  folder: string,
+  known: (file: string) => FileStamp | undefined,
+): Promise<FileStamp[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'));
-  const stamps: FileStamp[] = [];
-  await inParallel(names, async ({ name: file }) => {
+  const stamps = names.flatMap(({ name }) => known(name) ?? []);
+  const others = names.filter(({ name }) => known(name) === undefined);
+  await inParallel(others, async ({ name: file }) => {
     const found = await stat(join(folder, file)).catch(() => undefined);
     if (found === undefined) return;
     stamps.push({ file, bytes: found.size, modifiedMs: found.mtimeMs });

@@ -17,6 +17,11 @@ const storedAtOnce = 500;
 const toleratedWaste = 1_000;
 
 interface UpdateOptions {
+  /**
+   * Whether files of runs that have ended are looked at again, as the first update does in any case. They are never
+   * written to: without it, only one that was replaced by another of its name is overlooked.
+   */
+  readonly recheck?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Called after each file that had to be read. */
   readonly progress?: ((done: number, of: number) => void) | undefined;
@@ -39,6 +44,7 @@ export class RunIndex {
   #writer: IndexWriter | undefined;
   #files = new Map<string, Entry>();
   #runs: IndexedRun[] | undefined;
+  #saves: Promise<void> = Promise.resolve();
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -84,25 +90,25 @@ export class RunIndex {
   }
 
   /** Brings it up to date with the folder and stores what is new. */
-  async update({ signal, progress }: UpdateOptions = {}): Promise<this> {
-    const stamps = await stampsOf(this.folder);
+  async update({ recheck = true, signal, progress }: UpdateOptions = {}): Promise<this> {
+    const stamps = await stampsOf(this.folder, (file) => {
+      const entry = recheck ? undefined : this.#files.get(file);
+      return entry !== undefined && isRun(entry) && entry.endedAt !== null ? entry : undefined;
+    });
     const files = new Map<string, Entry>();
     for (const stamp of stamps) {
       const entry = this.fresh(stamp);
       if (entry !== undefined) files.set(stamp.file, entry);
     }
     const todo = stamps.filter(({ file }) => !files.has(file));
-    let fresh: Entry[] = [];
+    const fresh: Entry[] = [];
     this.filesRead = 0;
     await inParallel(todo, async (stamp) => {
       signal?.throwIfAborted();
       files.set(stamp.file, await this.#read(stamp, fresh));
       this.filesRead++;
       progress?.(this.filesRead, todo.length);
-      if (fresh.length < storedAtOnce) return;
-      const some = fresh;
-      fresh = [];
-      await this.#store(some);
+      if (fresh.length >= storedAtOnce) await this.#store(fresh.splice(0));
     });
     await this.#store(fresh);
     if (todo.length > 0 || files.size !== this.#files.size) this.#runs = undefined;
@@ -141,35 +147,40 @@ export class RunIndex {
 
   async #store(entries: readonly Entry[]): Promise<void> {
     if (entries.length === 0) return;
-    if (this.#writer === undefined) return this.#rewrite();
-    const text = this.#writer.lines(entries);
-    await this.#saving(() => appendFile(this.#path, text));
+    await this.#saving(async () => {
+      if (this.#writer === undefined) await this.#rewrite();
+      else await appendFile(this.#path, this.#writer.lines(entries));
+    });
   }
 
   /** All or nothing. What another process appends meanwhile is lost here, and read from its run file again. */
   async #rewrite(): Promise<void> {
     const draft = `${this.#path}.${randomBytes(6).toString('hex')}.tmp`;
     const writer = new IndexWriter();
-    await this.#saving(async () => {
-      try {
-        await writeFile(draft, writer.lines(this.#reader.entries.values()));
-        await rename(draft, this.#path);
-        this.#writer = writer;
-        this.#reader.waste = 0;
-      } finally {
-        await rm(draft, { force: true });
-      }
-    });
+    try {
+      await writeFile(draft, writer.lines(this.#reader.entries.values()));
+      await rename(draft, this.#path);
+      this.#writer = writer;
+      this.#reader.waste = 0;
+    } finally {
+      await rm(draft, { force: true });
+    }
   }
 
   async #tidy(): Promise<void> {
     const gone = [...this.#reader.entries.keys()].filter((file) => !this.#files.has(file));
     if (this.#reader.waste + gone.length <= this.#files.size + toleratedWaste) return;
     for (const file of gone) this.#reader.entries.delete(file);
-    await this.#rewrite();
+    await this.#saving(() => this.#rewrite());
   }
 
-  async #saving(write: () => Promise<void>): Promise<void> {
+  /** One after the other: a rewrite must not end after what was appended to the file it replaces. */
+  #saving(write: () => Promise<void>): Promise<void> {
+    this.#saves = this.#saves.then(() => this.#save(write));
+    return this.#saves;
+  }
+
+  async #save(write: () => Promise<void>): Promise<void> {
     try {
       await write();
       this.unsaved = undefined;

@@ -18,6 +18,7 @@ import { skippedRow } from '../../src/results/rows.js';
 import { RunFile } from '../../src/results/run-file.js';
 import { indexName, RunIndex, readRunIndex, rowsOf } from '../../src/results/run-index.js';
 import type { Row, RunHeader } from '../../src/results/schema.js';
+import { writeManyRuns } from '../live/many-runs.js';
 import { header, sampleRow } from './fixtures.js';
 
 let folder: string;
@@ -183,6 +184,13 @@ describe('an index file', () => {
     expect(ids(await readRunIndex(folder))).toHaveLength(6);
     const last = await readRunIndex(folder);
     expect(last.filesRead).toBe(0);
+  });
+
+  test('of many runs is stored piece by piece, and whole in the end', async () => {
+    writeManyRuns(folder, { runs: 1200, rows: 1, samples: 2 });
+    expect((await readRunIndex(folder)).filesRead).toBe(1200);
+    const again = await readRunIndex(folder);
+    expect([again.filesRead, again.runs.length]).toEqual([0, 1200]);
   });
 
   test('does not repeat the header of runs made alike', async () => {

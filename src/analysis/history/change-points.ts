@@ -31,6 +31,7 @@ export function changePoints(values: readonly number[], least: number): number[]
   }
   chosen.sort((a, b) => a.at - b.at);
   const likely = settled(chosen, values, sums, { threshold, least });
+  if (likely.length === 0) return [];
   const drift = persistence(
     values,
     likely.map(({ at }) => at),
@@ -76,40 +77,49 @@ class ScoreSums {
     });
   }
 
+  /** Where Student's t of the scores on both sides is largest. Called very often: no square roots, no lists. */
   bestSplit(from: number, to: number): Split {
-    let best: Split = { from, to, at: from, clarity: 0 };
-    for (let at = from + fewestInLevel; at <= to - fewestInLevel; at++) {
-      const t = this.#t(from, at, to);
-      if (t > best.clarity) best = { from, to, at, clarity: t };
+    const [sums, base, length] = [this.#sums, this.#sums[from]!, to - from];
+    const total = sums[to]! - base;
+    const squares = this.#squares[to]! - this.#squares[from]! - (total * total) / length;
+    let [best, at] = [0, from];
+    for (let here = from + fewestInLevel; here <= to - fewestInLevel; here++) {
+      const left = here - from;
+      const excess = sums[here]! - base - (total * left) / length;
+      // Of all squares, those between the sides.
+      const between = (excess * excess * length) / (left * (length - left));
+      if (between > best) {
+        best = between;
+        at = here;
+      }
     }
-    return { ...best, clarity: deviateOf(best.clarity, to - from - 2) };
-  }
-
-  /** Student's t of the scores on both sides. */
-  #t(from: number, at: number, to: number): number {
-    const [left, right] = [at - from, to - at];
-    const sumLeft = this.#sums[at]! - this.#sums[from]!;
-    const sumRight = this.#sums[to]! - this.#sums[at]!;
-    const squares = this.#squares[to]! - this.#squares[from]!;
-    const within = squares - (sumLeft * sumLeft) / left - (sumRight * sumRight) / right;
-    const spread = Math.sqrt(Math.max(within, 1e-9) / (left + right - 2));
-    const difference = Math.abs(sumLeft / left - sumRight / right);
-    return difference / (spread * Math.sqrt(1 / left + 1 / right));
+    const within = Math.max(squares - best, 1e-9 * (squares + 1e-9));
+    return { from, to, at, clarity: deviateOf(((length - 2) * best) / within, length - 2) };
   }
 }
 
 /** What values of a normal distribution with these ranks would be; equal values share their rank. */
 function normalScores(values: readonly number[]): Float64Array {
-  const order = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]!);
+  const sorted = Float64Array.from(values).sort();
   const scores = new Float64Array(values.length);
-  for (let from = 0; from < order.length; ) {
+  values.forEach((value, i) => {
+    const from = placeOf(sorted, value);
     let to = from + 1;
-    while (to < order.length && values[order[to]!] === values[order[from]!]) to++;
-    const score = normalQuantile((from + to) / 2 / order.length);
-    for (let i = from; i < to; i++) scores[order[i]!] = score;
-    from = to;
-  }
+    while (sorted[to] === value) to++;
+    scores[i] = normalQuantile((from + to) / 2 / values.length);
+  });
   return scores;
+}
+
+/** Of the first that is not smaller. */
+function placeOf(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Of the standard normal distribution, to 3 digits (Abramowitz and Stegun 26.2.23). */
@@ -122,9 +132,9 @@ function normalQuantile(share: number): number {
   return share < 0.5 ? -tail : tail;
 }
 
-/** The standard normal deviate that is as improbable as Student's t (Wallace). */
-const deviateOf = (t: number, freedom: number): number =>
-  ((8 * freedom + 1) / (8 * freedom + 3)) * Math.sqrt(freedom * Math.log1p((t * t) / freedom));
+/** The standard normal deviate that is as improbable as Student's t, given squared (Wallace). */
+const deviateOf = (tSquared: number, freedom: number): number =>
+  ((8 * freedom + 1) / (8 * freedom + 3)) * Math.sqrt(freedom * Math.log1p(tSquared / freedom));
 
 const lag = 4;
 
@@ -143,12 +153,15 @@ export function persistence(values: readonly number[], changes: readonly number[
 }
 
 function typicalStep(values: readonly number[], changes: readonly number[], steps: number): number {
-  const inLevel = (i: number) => !changes.some((at) => at > i && at <= i + steps);
-  const found = values.flatMap((value, i) =>
-    i + steps < values.length && inLevel(i) ? [Math.abs(values[i + steps]! - value)] : [],
-  );
-  const usual = found.sort((a, b) => a - b).slice(0, Math.ceil(0.6 * found.length));
-  return mean(usual);
+  const found: number[] = [];
+  let next = 0;
+  for (let i = 0; i + steps < values.length; i++) {
+    while (next < changes.length && changes[next]! <= i) next++;
+    const inLevel = next === changes.length || changes[next]! > i + steps;
+    if (inLevel) found.push(Math.abs(values[i + steps]! - values[i]!));
+  }
+  const sorted = Float64Array.from(found).sort();
+  return mean([...sorted.subarray(0, Math.ceil(0.6 * sorted.length))]);
 }
 
 /** A part of a stretch that is clear where the whole is not must be so by far: in drifting noise some part always is. */

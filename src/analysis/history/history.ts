@@ -59,8 +59,9 @@ export function historyOf(runs: readonly IndexedRun[], options: HistoryOptions =
   const byPlace = groupBy(trends, ({ series }) => series.place);
   const events = [...byPlace].flatMap(([place, own]) => eventsOf(place, own));
   events.sort((a, b) => (a.after.startedAt < b.after.startedAt ? 1 : -1));
-  const seen = new Set(trends.flatMap(({ series }) => series.runs));
-  return { runs: seen.size, tolerance, trends, events };
+  const places = new Set(trends.map(({ series }) => series.runsOfPlace));
+  const count = [...places].reduce((sum, own) => sum + own.length, 0);
+  return { runs: count, tolerance, trends, events };
 }
 
 export function trendOf(series: Series, tolerance: number): Trend {
@@ -104,9 +105,7 @@ interface Found {
 }
 
 function eventsOf(place: Place, trends: readonly Trend[]): HistoryEvent[] {
-  const runs = [...new Set(trends.flatMap(({ series }) => series.runs))].sort((a, b) =>
-    a.startedAt < b.startedAt ? -1 : 1,
-  );
+  const runs = trends[0]!.series.runsOfPlace;
   const order = new Map(runs.map((run, i) => [run, i]));
   const found = trends.flatMap((trend) =>
     trend.changes.map(({ index, factor }): Found => {

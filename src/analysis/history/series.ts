@@ -13,6 +13,8 @@ export interface Place {
 /** One row of a benchmark in every run of its place that measured it, oldest first. */
 export interface Series {
   readonly place: Place;
+  /** All runs of the place, also those without this row; the same array for all its series. */
+  readonly runsOfPlace: readonly IndexedRun[];
   readonly row: RowSubject;
   readonly runs: readonly IndexedRun[];
   /** Median time of an iteration in each run. */
@@ -66,6 +68,7 @@ function placeOf({ header }: RunSetup): Place {
 class PlaceSeries {
   readonly #place: Place;
   readonly #column: string | undefined;
+  readonly #runs: IndexedRun[] = [];
   readonly #byKey = new Map<string, GrowingSeries>();
   /** Most runs have the same rows: their series are looked up once. */
   readonly #byShape = new Map<string, (GrowingSeries | undefined)[]>();
@@ -77,6 +80,7 @@ class PlaceSeries {
 
   add(run: IndexedRun): void {
     const { outcomes, p50Nanoseconds, gbps } = run.values;
+    this.#runs.push(run);
     this.#seriesOf(run).forEach((series, i) => {
       if (series === undefined) return;
       const time = p50Nanoseconds[i]!;
@@ -101,16 +105,16 @@ class PlaceSeries {
     const made = shape.subjects.map((row, i) => {
       if (this.#column !== undefined && row.column !== this.#column) return undefined;
       const key = shape.keys[i]!;
-      const series = this.#byKey.get(key) ?? emptySeries(this.#place, row);
+      const series = this.#byKey.get(key) ?? this.#begin(row);
       this.#byKey.set(key, series);
       return series;
     });
     this.#byShape.set(shape.hash, made);
     return made;
   }
-}
 
-const emptySeries = (place: Place, row: RowSubject): GrowingSeries => ({
-  ...{ place, row },
-  ...{ runs: [], nanoseconds: [], gbps: [], failed: undefined },
-});
+  #begin(row: RowSubject): GrowingSeries {
+    const ofPlace = { place: this.#place, runsOfPlace: this.#runs };
+    return { ...ofPlace, row, runs: [], nanoseconds: [], gbps: [], failed: undefined };
+  }
+}

@@ -11,7 +11,7 @@ type Place = HistoryAnswer['places'][number];
 /** How every row developed: what changed and when, a table of rows, and the chart of any of them. */
 export async function showHistory(): Promise<void> {
   document.title = 'History · Weft';
-  const answer = element('p', { class: 'standing', role: 'status' }, 'Reading the runs …');
+  const answer = element('p', { class: 'lead', role: 'status' }, 'Reading the runs …');
   const rest = element('div');
   show(element('div', { class: 'title' }, element('h1', {}, 'History')), answer, rest);
   const history = await fetched<HistoryAnswer>('/api/history');

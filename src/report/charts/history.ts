@@ -174,7 +174,17 @@ const timeScale = {
   type: 'time',
   min: 'dataMin',
   max: 'dataMax',
-  axisLabel: { color: '@muted', fontSize: 12, hideOverlap: true, margin: 11 },
+  axisLabel: {
+    ...{ color: '@muted', fontSize: 12, hideOverlap: true, margin: 11 },
+    formatter: {
+      year: '{yyyy}',
+      month: '{MMM} {yyyy}',
+      day: '{d} {MMM}',
+      hour: '{HH}:{mm}',
+      minute: '{HH}:{mm}',
+      second: '{HH}:{mm}:{ss}',
+    },
+  },
 };
 
 function summaryOf(trend: Trend): string {

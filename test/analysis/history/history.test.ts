@@ -150,7 +150,7 @@ describe('a row', () => {
     }));
     const history = historyOf(indexedRuns(made));
     expect(history.trends[0]!.series.failed).toMatchObject({ id: 'run-0009' });
-    expect(answerOf(history)).toBe('2 rows in 9 runs: no lasting change; 1 row failed');
+    expect(answerOf(history)).toBe('2 rows in 10 runs: no lasting change; 1 row failed');
   });
 });
 
