@@ -21,7 +21,7 @@ import { fabricOptions } from '../settings/table.js';
 import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import type { World } from '../world/index.js';
 import { noiseOptions, pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
-import { noiseFrom } from './earlier-runs.js';
+import { noiseFrom, refuseNoise } from './earlier-runs.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -77,7 +77,7 @@ export function addCheckCommand(program: Command): void {
     refuseIdle(options);
     const source = sourceOf(options);
     if (run) {
-      process.exitCode = tell(judge(source, run.flatMap(readSide), []), options);
+      process.exitCode = await judgeAndTell(source, run.flatMap(readSide), [], options);
       return;
     }
     const fabric = givenOptions(raw, fabricOptions);
@@ -109,6 +109,7 @@ function refuseIdle(options: CheckOptions): void {
         ? `--${first} has no effect without --baseline`
         : undefined;
   if (idle !== undefined) throw new WeftError('BAD_USAGE', idle, { hint: 'Leave it out.' });
+  refuseNoise(options);
 }
 
 const ranksOf = (source: Source): number =>
@@ -130,8 +131,7 @@ function sourceOf(options: CheckOptions): Source {
   return known ? { kind: 'machine', machine: known } : { kind: 'none' };
 }
 
-function baselineOf(baseline: string, options: CheckOptions): Source {
-  const { tolerance, strict } = options;
+function baselineOf(baseline: string, { tolerance, strict }: CheckOptions): Source {
   const runs = readSide(baseline);
   refuseMixed(runs);
   for (const run of runs) refuseUnfinished(run);
@@ -140,7 +140,6 @@ function baselineOf(baseline: string, options: CheckOptions): Source {
     runs,
     tolerance: tolerance === undefined ? defaultTolerance : tolerance / 100,
     strict,
-    ...noiseFrom(options, pathsOf(baseline)[0]!),
   };
 }
 
@@ -162,12 +161,24 @@ async function measureAndJudge(
   refuseOtherWorld(source, world);
   try {
     const { runs, notes } = await measure(world, jobs, options.quiet);
-    return world.rank === 0 ? tell(judge(source, runs, notes), options) : exitCode.ok;
+    return world.rank === 0 ? await judgeAndTell(source, runs, notes, options) : exitCode.ok;
   } catch (error) {
     if (world.rank === 0 && options.metrics !== undefined)
       writeMetrics(options.metrics, unfinished(error));
     throw error;
   }
+}
+
+/** Earlier runs are read here, by one rank alone. */
+async function judgeAndTell(
+  source: Source,
+  runs: readonly Run[],
+  notes: readonly string[],
+  options: CheckOptions,
+): Promise<number> {
+  if (source.kind !== 'baseline') return tell(judge(source, runs, notes), options);
+  const noise = await noiseFrom(options, pathsOf(options.baseline!)[0]!, source.runs[0]!);
+  return tell(judge({ ...source, ...noise }, runs, notes), options);
 }
 
 /** Who reads the metrics must not take the last verdict for this one. */

@@ -14,7 +14,7 @@ import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
 import { choice, onOff, option, percent, text } from '../settings/option.js';
 import { abWords } from './ab-words.js';
-import { noiseFrom } from './earlier-runs.js';
+import { noiseFrom, refuseNoise } from './earlier-runs.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { stdoutTerminal } from './output/terminal.js';
@@ -62,15 +62,16 @@ export function addCompareCommand(program: Command): void {
     .description('Compare two runs; exit with 4 if B is slower.')
     .argument('<A>', 'run file, comma-separated run files, or a folder')
     .argument('<B>', 'runs to compare with A, given in the same way');
-  addOptions(command, compareOptions).action((a: string, b: string, raw: unknown) => {
+  addOptions(command, compareOptions).action(async (a: string, b: string, raw: unknown) => {
     const options = readOptions(raw, compareOptions);
+    refuseNoise(options);
     const sides = [readSide(a), readSide(b)] as const;
     refuseMixed(sides.flat());
     for (const run of sides.flat()) refuseUnfinished(run);
     const words = abWords(sides[0][0]!, sides[1][0]!);
     const comparison = compareRuns(...sides, {
       tolerance: options.tolerance / 100,
-      ...noiseFrom(options, pathsOf(a)[0]!),
+      ...(await noiseFrom(options, pathsOf(a)[0]!, sides[0][0]!)),
       ...(words !== undefined && { abWords: words }),
     });
     refuseStrangers(comparison);

@@ -1,30 +1,10 @@
-import { readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { CompareOptions } from '../analysis/compare/compare.js';
-import { type EarlierRun, earlierRunOf } from '../analysis/compare/earlier-runs.js';
+import { earlierRunsOf } from '../analysis/compare/indexed-runs.js';
 import { WeftError } from '../errors.js';
-import { readRun } from '../results/read-run.js';
-
-type NoiseKnown = Pick<CompareOptions, 'history' | 'drift'>;
-
-/** The newest so many are read: enough to know how much runs differ. */
-const mostRuns = 300;
-
-/** The finished runs of a folder, as far as they can be read: nobody named them one by one. */
-function readEarlierRuns(folder: string): EarlierRun[] {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.jsonl'))
-    .sort()
-    .slice(-mostRuns);
-  return names.flatMap((name) => {
-    try {
-      const { run } = readRun(join(folder, name));
-      return run.outcome === 'aborted' ? [] : [earlierRunOf(run)];
-    } catch {
-      return [];
-    }
-  });
-}
+import { readRunIndex } from '../results/run-index.js';
+import type { Run } from '../results/schema.js';
 
 interface Given {
   readonly history?: string;
@@ -32,23 +12,27 @@ interface Given {
   readonly drift?: number;
 }
 
-/** What is known about noise: what the user says, or the runs of a folder, by default that of the first run. */
-export function noiseFrom({ history, drift }: Given, firstRun: string): NoiseKnown {
-  if (drift === undefined) return { history: historyIn(history, firstRun) };
-  if (history === undefined) return { drift: drift / 100 };
-  throw new WeftError('BAD_USAGE', '--history has no effect with --drift', {
-    hint: 'Leave one of them out.',
+/** Before anything is measured. */
+export function refuseNoise({ history, drift }: Given): void {
+  if (history === undefined) return;
+  if (drift !== undefined) {
+    throw new WeftError('BAD_USAGE', '--history has no effect with --drift', {
+      hint: 'Leave one of them out.',
+    });
+  }
+  if (existsSync(history) && statSync(history).isDirectory()) return;
+  throw new WeftError('BAD_USAGE', `--history: ${history} is not a folder`, {
+    hint: 'Name a folder of run files, such as weft-results.',
   });
 }
 
-function historyIn(named: string | undefined, firstRun: string): EarlierRun[] {
-  try {
-    return readEarlierRuns(named ?? dirname(firstRun));
-  } catch (cause) {
-    if (named === undefined) return [];
-    throw new WeftError('BAD_USAGE', `--history: ${named} is not a readable folder`, {
-      hint: 'Name a folder of run files, such as weft-results.',
-      cause,
-    });
-  }
+/** What is known about noise: what the user says, or the runs of a folder, by default that of A's first run. */
+export async function noiseFrom(
+  { history, drift }: Given,
+  firstPath: string,
+  { benchmark }: Run,
+): Promise<Pick<CompareOptions, 'history' | 'drift'>> {
+  if (drift !== undefined) return { drift: drift / 100 };
+  const { runs } = await readRunIndex(history ?? dirname(firstPath));
+  return { history: earlierRunsOf(runs, benchmark) };
 }

@@ -79,7 +79,8 @@ function shiftOf(sides: Sides, critical: number, p: number, proven: boolean): Sh
   const squares = [a, b].flatMap((side) => side.map((value) => (value - mean(side)) ** 2));
   const total = squares.reduce((sum, one) => sum + one, 0);
   const spread = Math.sqrt(total / Math.max(1, squares.length - 2));
-  const half = critical * (spread + smallestSpread) * Math.sqrt(1 / a.length + 1 / b.length);
+  const error = (spread + smallestSpread) * Math.sqrt(1 / a.length + 1 / b.length);
+  const half = Math.max(critical * error, smallestSpread);
   const [low, high] = [difference - half, difference + half];
   const interval = proven ? [low, high] : [Math.min(low, 0), Math.max(high, 0)];
   return { difference, interval: interval as [number, number], p, spread };

@@ -25,7 +25,7 @@ export function moodyRun({ random, betweenBlocks, repeats, slower = {}, minute =
     for (const bytes of sizes) {
       const own = mood * Math.exp((betweenBlocks / 2) * bell(random)) * (slower[bytes] ?? 1);
       const samples = Array.from({ length: 20 }, () =>
-        Math.round((bytes / 10) * own * (1 + 0.02 * bell(random))),
+        Math.round((bytes / 10) * own * (1 + 0.005 * bell(random))),
       );
       const row = sampleRow({ column: 'SinglePin', bytes, us: bytes / 10_000, samples });
       rows.push(repeats > 1 ? { ...row, repeat } : row);

@@ -5,14 +5,19 @@ import { Desk } from '../benchmarks/weft.js';
 
 const short = 'write --provider shm -b 4K -e 16K -f 4 --columns SinglePin --budget-ms 5 --quiet';
 
-/** The same run as if every iteration had taken `factor` times as long. */
+/** The same run as if every iteration of a row had taken `factor` times as long as its first. */
 function slowed(text: string, factor: number, id: string): string {
-  const times = (list: string) =>
-    list.split(',').map((sample) => Math.round(factor * Number(sample)));
-  return text
-    .replace(/"samples":\[([^\]]*)\]/g, (_, list: string) => `"samples":[${times(list).join(',')}]`)
-    .replace(/"p50":([\d.]+)/g, (_, p50: string) => `"p50":${factor * Number(p50)}`)
-    .replace(/"id":"[^"]*"/, `"id":"${id}"`);
+  const lines = text.replace(/"id":"[^"]*"/, `"id":"${id}"`).split('\n');
+  return lines
+    .map((line) => {
+      if (!line.startsWith('{"line":"row"')) return line;
+      const { samples, batch, nanoseconds, ...row } = JSON.parse(line);
+      const time = Math.round(factor * samples[0]);
+      const p50 = time / batch;
+      const all = { samples: samples.map(() => time), nanoseconds: { ...nanoseconds, p50 } };
+      return JSON.stringify({ ...row, batch, ...all });
+    })
+    .join('\n');
 }
 
 test('repeats are measured on new connections; apart they prove nothing', {
@@ -21,6 +26,7 @@ test('repeats are measured on new connections; apart they prove nothing', {
   using desk = new Desk();
   await desk.weft(`${short} --repeats 5 --out a.jsonl`);
   const text = readFileSync(join(desk.folder, 'a.jsonl'), 'utf8');
+  writeFileSync(join(desk.folder, 'a.jsonl'), slowed(text, 1, 'a'));
   writeFileSync(join(desk.folder, 'b.jsonl'), slowed(text, 2, 'b'));
   const table = await desk.weft('compare a.jsonl b.jsonl');
   expect(table.exitCode).toBe(0);
@@ -49,7 +55,8 @@ test('earlier runs in the folder of A, or in another, prove a change', {
 }, async () => {
   using desk = new Desk();
   await desk.weft(`${short} --out a.jsonl`);
-  const text = readFileSync(join(desk.folder, 'a.jsonl'), 'utf8');
+  const text = slowed(readFileSync(join(desk.folder, 'a.jsonl'), 'utf8'), 1, 'a');
+  writeFileSync(join(desk.folder, 'a.jsonl'), text);
   const earlier = text.replace(/"startedAt":"20/, '"startedAt":"19');
   const later = text.replace(/"startedAt":"20/, '"startedAt":"21');
   writeFileSync(join(desk.folder, 'b.jsonl'), slowed(later, 3, 'b'));

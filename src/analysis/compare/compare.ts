@@ -1,15 +1,16 @@
 import type { Row, Run } from '../../results/schema.js';
-import { type EarlierRun, runsLike } from './earlier-runs.js';
+import { type EarlierRun, runsLike, startOf } from './earlier-runs.js';
 import {
   type Estimate,
   estimateFromBlocks,
   estimateFromDrift,
   estimateFromHistory,
   type NoiseSource,
+  type Past,
   unknownNoise,
 } from './estimate.js';
 import { blocksOf, isComparable, pairUp, type RowPair, unmeasured } from './row-pairs.js';
-import { setUpDifferences } from './set-up.js';
+import { setUpDifferences, setUpKey } from './set-up.js';
 import { summaryOf } from './summary.js';
 
 export const rowVerdicts = [
@@ -29,10 +30,11 @@ export const rowVerdicts = [
 export type RowVerdict = (typeof rowVerdicts)[number];
 
 type Subject = Pick<Row, 'kind' | 'column' | 'bytes' | 'labels'>;
+type Unknown = { readonly [key in Exclude<keyof Estimate, 'p' | 'reason'>]: null };
 /** One row of both sides; without an estimate where only one side has it, or it is broken. */
 export type ComparedRow = Subject & { readonly verdict: RowVerdict; readonly reason?: string } & (
     | Estimate
-    | { readonly [key in keyof Estimate]: null }
+    | Unknown
   );
 
 /** Where the knowledge comes from how much runs differ by themselves. */
@@ -144,12 +146,22 @@ function estimate(
   if (method === 'in turns') {
     return { noise: { from: 'blocks' }, estimates: estimateFromBlocks(pairs, errorRate) };
   }
-  const lists = runsLike(history, sides);
-  const earlierRuns = lists.flat().length;
-  const estimates = estimateFromHistory(pairs, lists, errorRate);
+  const past = { history: runsLike(history, sides), known: knownSides(sides) };
+  const earlierRuns = [...past.history.values()].flat().length;
+  const estimates = estimateFromHistory(pairs, past, errorRate);
   const learned = estimates.some(({ noise }) => noise.from === 'history');
   if (learned) return { noise: { from: 'history', earlierRuns }, estimates };
   return { noise: { from: 'unknown', earlierRuns }, estimates: pairs.map(unknownNoise) };
+}
+
+/** Of two runs of one set-up the later may be the odd one; runs of two set-ups must each be as usual. */
+function knownSides([a, b]: readonly [readonly Run[], readonly Run[]]): Past['known'] {
+  const known = [
+    { side: 'a' as const, setUp: setUpKey(a[0]!) },
+    { side: 'b' as const, setUp: setUpKey(b[0]!) },
+  ];
+  if (known[0]!.setUp !== known[1]!.setUp) return known;
+  return known.filter(({ side }) => (side === 'a') === startOf(a) < startOf(b));
 }
 
 function methodOf(a: readonly Run[], b: readonly Run[], blocks: number): Method {

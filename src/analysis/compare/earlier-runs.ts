@@ -9,7 +9,7 @@ export interface EarlierRun extends SetUp {
   readonly id: string;
   readonly startedAt: string;
   /** Median nanoseconds per iteration of the rows that passed, by `rowKey`. */
-  readonly times: ReadonlyMap<string, number>;
+  readonly times: Pick<ReadonlyMap<string, number>, 'get'>;
 }
 
 /** How much one row differed between runs of the same set-up. Logarithms: 0.1 is about 10 %. */
@@ -20,6 +20,13 @@ export interface Variation {
   readonly runs: number;
   /** The most by which two of them differed. */
   readonly largest: number;
+  /** Means over runs that are alike, by set-up. */
+  readonly levels: ReadonlyMap<string, readonly Level[]>;
+}
+
+interface Level {
+  readonly mean: number;
+  readonly runs: number;
 }
 
 export function earlierRunOf(run: Run): EarlierRun {
@@ -34,44 +41,49 @@ export function earlierRunOf(run: Run): EarlierRun {
 
 type Compared = Pick<Run, 'id' | 'startedAt'> & SetUp;
 
-/** The runs before those compared that were made like one side or the other, a list for each set-up, oldest first. */
+/** Earlier runs by their set-up, oldest first. */
+export type History = ReadonlyMap<string, readonly EarlierRun[]>;
+
+/** The runs before those compared that were made like one side or the other. */
 export function runsLike(
   history: readonly EarlierRun[],
   sides: readonly (readonly Compared[])[],
-): EarlierRun[][] {
+): History {
   const compared = sides.flat();
   const ids = new Set(compared.map(({ id }) => id));
   const setUps = new Set(compared.map(setUpKey));
-  const end = sides
-    .map((side) => side.map(({ startedAt }) => startedAt).sort()[0]!)
-    .sort()
-    .at(-1)!;
+  const end = sides.map(startOf).sort().at(-1)!;
   const earlier = history
     .filter(({ id, startedAt }) => !ids.has(id) && startedAt < end)
     .sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
-  return [...groupBy(earlier, setUpKey)]
-    .filter(([setUp]) => setUps.has(setUp))
-    .map(([, runs]) => runs);
+  return new Map([...groupBy(earlier, setUpKey)].filter(([setUp]) => setUps.has(setUp)));
 }
+
+/** When the first of a side's runs started. */
+export const startOf = (side: readonly Pick<Run, 'startedAt'>[]): string =>
+  side.map(({ startedAt }) => startedAt).sort()[0]!;
 
 /** At least three runs of one set-up, or so many more than set-ups. */
 const fewestDegrees = 2;
 
-export function variationOf(
-  lists: readonly (readonly EarlierRun[])[],
-  key: string,
-): Variation | undefined {
-  const stretches = lists.flatMap((runs) => {
+export function variationOf(history: History, key: string): Variation | undefined {
+  const cut = [...history].map(([setUp, runs]) => {
     const times = runs.flatMap(({ times }) => times.get(key) ?? []);
-    return stretchesOf(times.map((time) => Math.log(Math.max(time, 1e-3))));
+    return [setUp, stretchesOf(times.map((time) => Math.log(Math.max(time, 1e-3))))] as const;
   });
+  const stretches = cut.flatMap(([, some]) => some);
   const degrees = sum(stretches.map(({ length }) => length - 1));
   if (degrees < fewestDegrees) return undefined;
+  const levels = cut.map(([setUp, some]) => {
+    const found = some.map((values) => ({ mean: mean(values), runs: values.length }));
+    return [setUp, found] as const;
+  });
   return {
     spread: Math.sqrt(sum(stretches.map(squaresOf)) / degrees),
     degrees,
     runs: sum(stretches.map(({ length }) => length)),
     largest: Math.max(...stretches.map((values) => Math.max(...values) - Math.min(...values))),
+    levels: new Map(levels),
   };
 }
 

@@ -3,7 +3,7 @@ import { median, quantile } from '../../measure/quantile.js';
 import { studentPoint } from '../../measure/student.js';
 import { mean } from '../../measure/summary.js';
 import type { Row } from '../../results/schema.js';
-import { type EarlierRun, type Variation, variationOf } from './earlier-runs.js';
+import { type History, type Variation, variationOf } from './earlier-runs.js';
 import type { RowPair } from './row-pairs.js';
 
 export type NoiseSource = 'blocks' | 'history' | 'unknown';
@@ -25,6 +25,8 @@ export interface Estimate {
   };
   /** Of the permutation test over all rows; only with noise from blocks. */
   readonly p?: number;
+  /** Why the row is unclear, where that is not for its width. */
+  readonly reason?: string;
   /** Spread of the samples inside the runs: their middle half as a share of the median. */
   readonly sampleSpread: readonly [a: number, b: number];
 }
@@ -39,31 +41,73 @@ export function estimateFromBlocks(pairs: readonly RowPair[], errorRate: number)
   });
 }
 
+/** What a comparison with earlier runs needs to know. */
+export interface Past {
+  readonly history: History;
+  /** The sides that must look like their own earlier runs, with their set-ups: else the odd one may be either. */
+  readonly known: readonly { readonly side: 'a' | 'b'; readonly setUp: string }[];
+}
+
 /**
- * Two single runs, with the spread between earlier runs: Student's t for the difference of two runs, divided among all
- * rows. Noise may have heavier tails than t expects, so the interval is at least as wide as the most by which two
- * earlier runs differed, in whichever row that was most against its spread.
+ * Two single runs, with the spread between earlier runs and that of the samples inside A and B: Student's t for the
+ * difference of two runs, divided among all rows. Noise may have heavier tails than t expects, so the interval is at
+ * least as wide as the most by which two earlier runs differed, in whichever row that was most against its spread.
  */
 export function estimateFromHistory(
   pairs: readonly RowPair[],
-  lists: readonly (readonly EarlierRun[])[],
+  past: Past,
   errorRate: number,
 ): Estimate[] {
-  const variations = pairs.map(({ key }) => variationOf(lists, key));
-  const known = variations.filter((one) => one !== undefined);
-  const widest = Math.max(0, ...known.map((one) => one.largest / widthOf(one)));
+  const variations = pairs.map(({ key }) => variationOf(past.history, key));
+  const found = variations.filter((one) => one !== undefined);
+  const widest = Math.max(0, ...found.map((one) => one.largest / widthOf(one.spread)));
   return pairs.map((pair, i) => {
     const variation = variations[i];
     if (variation === undefined) return unknownNoise(pair);
     const { spread, degrees, runs } = variation;
-    const critical = Math.max(studentPoint(errorRate / known.length, degrees), widest);
+    const critical = Math.max(studentPoint(errorRate / found.length, degrees), widest);
+    const inside = Math.max(logSpread(pair.a), logSpread(pair.b));
+    const half = critical * widthOf(Math.hypot(spread, inside));
     const noise = { from: 'history', spread: shareOf(spread), earlierRuns: runs } as const;
-    return { ...withWidth(pair, critical * widthOf(variation)), noise };
+    const estimate = { ...withWidth(pair, half), noise };
+    const odd = past.known.find((one) => !isUsual(pair[one.side], variation, one.setUp, errorRate));
+    if (odd === undefined) return estimate;
+    const [low, high] = estimate.interval;
+    const reason = `${odd.side.toUpperCase()} is unlike its earlier runs`;
+    return { ...estimate, interval: [Math.min(low, 1), Math.max(high, 1)], reason };
   });
 }
 
 /** Standard deviation of the difference of two runs. */
-const widthOf = ({ spread }: Variation): number => Math.SQRT2 * (spread + smallestSpread);
+const widthOf = (spread: number): number => Math.SQRT2 * (spread + smallestSpread);
+
+/** Whether a side is where its earlier runs let one more run be expected. */
+function isUsual(
+  side: RowPair['a'],
+  { levels, spread, degrees }: Variation,
+  setUp: string,
+  errorRate: number,
+): boolean {
+  const at = mean(side.map(logTime).filter((one) => one !== undefined));
+  const point = studentPoint(errorRate, degrees);
+  const own = levels.get(setUp) ?? [];
+  return (
+    own.length === 0 ||
+    own.some(
+      (level) =>
+        Math.abs(at - level.mean) <=
+        point * (spread + smallestSpread) * Math.sqrt(1 + 1 / level.runs),
+    )
+  );
+}
+
+/** Logarithmic width of the middle half of the samples. */
+function logSpread(rows: readonly (Row | undefined)[]): number {
+  const samples = rows.map(samplesOf).filter((own) => own.length > 0);
+  return median(
+    samples.map((own) => Math.log(quantile(own, 0.75) / Math.max(quantile(own, 0.25), 1e-3))),
+  );
+}
 
 /** The user says how much runs differ by themselves. */
 export const estimateFromDrift = (pairs: readonly RowPair[], drift: number): Estimate[] =>

@@ -26,7 +26,7 @@ export type Source =
       readonly kind: 'baseline';
       readonly runs: Run[];
       readonly tolerance: number;
-      readonly drift?: number;
+      readonly drift?: number | undefined;
       readonly history?: readonly EarlierRun[];
       /** Rows that look slower without proof are degraded. */
       readonly strict?: boolean;
