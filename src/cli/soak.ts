@@ -106,11 +106,10 @@ async function soakAndPrint(
 ): Promise<number> {
   reportPatience(2 * endMs);
   try {
-    const recorded = await recordSoak({
-      ...{ job, world, soak: settings, stop, out: show.out, iface: show.iface },
-      listener: new SoakProgress(show.quiet || world.rank !== 0),
-    });
-    return recorded ? print(recorded, show) : exitCode.ok;
+    const listener = new SoakProgress(show.quiet || world.rank !== 0);
+    const { out, iface } = show;
+    const options = { job, world, soak: settings, stop, out, iface, listener };
+    return (await recordSoak(options, (recorded) => print(recorded, show))) ?? exitCode.ok;
   } finally {
     stop.ended?.();
   }

@@ -73,18 +73,18 @@ describe('srun', () => {
     });
   });
 
-  test('a soak ends with its verdict when Slurm signals it', async ({ skip }) => {
+  test('a soak ends with its verdict when srun passes on a signal', async ({ skip }) => {
     skip(reason !== undefined, reason);
     const folder = mkdtempSync(join(tmpdir(), 'weft-srun-soak-'));
     const weft = resolve(import.meta.dirname, '../../bin/weft');
     const soak = ['soak', '--every', '300ms', '--stall', '5s', '--format', 'json', '--out'];
     const write = ['--', 'write', '-b', '64K', '--nics', 'cable', '--iface', 'cable'];
     const all = [process.execPath, weft, ...soak, join(folder, 'run.jsonl'), ...write];
-    const { child, finished } = cluster.start('srun', ['-N2', '-n2', ...all]);
+    const { child, finished } = cluster.start('srun', ['-X', '-N2', '-n2', ...all]);
     const file = join(folder, 'run.jsonl');
     const rows = () => (existsSync(file) ? readFileSync(file, 'utf8').split('"line":"row"') : []);
     while (rows().length < 3) await pause(50);
-    child.kill('SIGTERM');
+    child.kill('SIGINT');
     const { code, stdout, stderr } = await finished;
     rmSync(folder, { recursive: true });
     expect(JSON.parse(stdout || JSON.stringify(stderr))).toMatchObject({

@@ -1,11 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Silence } from '../../engine/engine.js';
-import { WeftError } from '../../errors.js';
 import type { SeenDown } from '../../session/path/link-watch.js';
 import type { PathTally } from '../../session/path/path-meter.js';
 import type { Pause, Pulse } from '../../session/path/pulse.js';
 import { tcpResent } from '../../session/path/tcp-resent.js';
-import type { World } from '../../world/world.js';
 import type { Ready } from '../runner.js';
 import type { Count } from '../timing.js';
 
@@ -34,7 +31,6 @@ export interface LapReport {
 }
 
 export interface LapPlace {
-  readonly world: World;
   readonly ready: Ready;
   readonly tally: PathTally;
   readonly pulse: Pulse;
@@ -58,13 +54,9 @@ export async function runLap(lap: Lap, place: LapPlace): Promise<LapReport> {
   };
   const samples = await tally.during([{ plan, iterations: lap.count.iterations }], async () => {
     startMs = performance.now();
-    try {
-      return await ready.engine.run(plan, { ...lap.count, watching });
-    } catch (error) {
-      throw await withLinks(error, place, startMs);
-    } finally {
-      wallMs = performance.now() - startMs;
-    }
+    const timed = await ready.engine.run(plan, { ...lap.count, watching });
+    wallMs = performance.now() - startMs;
+    return timed;
   });
   const resent = resentBefore === undefined ? undefined : (tcpResent() ?? 0) - resentBefore;
   return {
@@ -74,23 +66,4 @@ export async function runLap(lap: Lap, place: LapPlace): Promise<LapReport> {
     ...pulse.take(startMs),
     resent,
   };
-}
-
-/** Ranks that know nothing of the cause let those speak first whose link is down. */
-const precedenceMs = 300;
-
-async function withLinks(error: unknown, { world, pulse }: LapPlace, startMs: number) {
-  if (!(error instanceof WeftError) || world.signal.aborted) return error;
-  const [down] = pulse.down(startMs);
-  if (down === undefined) {
-    await sleep(precedenceMs);
-    return world.signal.aborted ? world.signal.reason : error;
-  }
-  const seconds = ((performance.now() - startMs - down.atMs) / 1000).toFixed(1);
-  const host = world.hosts[world.rank];
-  const why = `the link of ${down.nic} on ${host} has been down for ${seconds} s`;
-  return new WeftError(error.code, `${error.message}; ${why}`, {
-    ...(error.hint !== undefined && { hint: error.hint }),
-    cause: error,
-  });
 }

@@ -6,6 +6,7 @@ import { stallAfterMs } from '../../settings/soak.js';
 import type { PlanJob } from '../job.js';
 import { prepareRows, type Ready, type RowRunner } from '../runner.js';
 import type { Checked } from '../verify.js';
+import { withLinks } from './blame-links.js';
 import type { Course, Interval } from './course.js';
 import { type Lap, type LapReport, runLap } from './lap.js';
 import { lapCount } from './lap-count.js';
@@ -66,18 +67,36 @@ export class PlanSoak implements AsyncDisposable {
     const cells = todo.map(({ column, bytes }) => rows.ready(column, bytes));
     const soak = new PlanSoak(job, session, course, rows, cells);
     session.world.note(`soak of ${job.benchmark.id}`);
-    for (const place of soak.#turns) {
-      const { engine, plans } = cells[place.cell]!;
-      await rows.warm(engine, plans[place.turn]!);
-      const [took] = await engine.run(plans[place.turn]!, { iterations: 1 });
-      const key = soak.#keyOf(place);
-      if (course.usual.of(key) === undefined) course.usual.learn(key, took!);
-    }
+    await soak.#naming(soak.#warm());
     return soak;
   }
 
   /** Runs one interval. Resolves with false when the soak is over. */
-  async interval(interval: Interval): Promise<boolean> {
+  interval(interval: Interval): Promise<boolean> {
+    return this.#naming(this.#run(interval));
+  }
+
+  /** What fails is told with the link that is down, if one is. */
+  async #naming<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw await withLinks(error, this.#session.world, this.#pulse);
+    }
+  }
+
+  async #warm(): Promise<void> {
+    const { usual } = this.#course;
+    for (const place of this.#turns) {
+      const { engine, plans } = this.#cells[place.cell]!;
+      await this.#rows.warm(engine, plans[place.turn]!);
+      const [took] = await engine.run(plans[place.turn]!, { iterations: 1 });
+      const key = this.#keyOf(place);
+      if (usual.of(key) === undefined) usual.learn(key, took!);
+    }
+  }
+
+  async #run(interval: Interval): Promise<boolean> {
     const { world, path } = this.#session;
     if (this.#turns.length === 0) return false;
     const places = { hosts: world.hosts, nics: path.routes.nics };
@@ -147,7 +166,7 @@ export class PlanSoak implements AsyncDisposable {
     const { world, path } = this.#session;
     const ready = this.#cells[lap.cell]!;
     const place = {
-      ...{ world, ready, tally, pulse: this.#pulse },
+      ...{ ready, tally, pulse: this.#pulse },
       counts: this.#job.benchmark.clock === 'slowest' || world.rank === 0,
       first: path.counters !== undefined,
     };

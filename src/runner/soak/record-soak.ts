@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
 import type { Row } from '../../results/schema.js';
 import { gatherFacts } from '../../session/host-facts.js';
 import type { SoakSettings } from '../../settings/soak.js';
+import type { World } from '../../world/world.js';
 import { isPlanned, type OpenBenchmark } from '../benchmark.js';
 import { openBenchmark } from '../open-benchmark.js';
 import {
@@ -21,16 +23,22 @@ export interface SoakOptions extends RecordOptions {
   readonly stop: Stop;
 }
 
-/** Runs a benchmark on every rank until its time is over or somebody stops it; rank 0 keeps a row per interval. */
-export async function recordSoak(options: SoakOptions): Promise<Recorded | undefined> {
+/**
+ * Runs a benchmark on every rank until its time is over or somebody stops it; rank 0 keeps a row per interval. `tell`
+ * gets the run on rank 0 before connections are closed: some providers crash when they close what is broken.
+ */
+export async function recordSoak<T>(
+  options: SoakOptions,
+  tell: (recorded: Recorded) => T,
+): Promise<T | undefined> {
   const { job, world, soak, listener, out } = options;
   refuseSmallWorld(job.benchmark, world);
   await using soaking = new Soak(options);
   const { session, record } = await soaking.open();
   const facts = await gatherFacts(world, session?.fabric.library.version);
-  if (world.rank !== 0) return void (await soaking.run(listener));
+  if (world.rank !== 0) return void (await soaking.run(listener).catch(tellFirst(world)));
   const header = headerOf(job, world, { session, record: { ...record, soak } }, facts);
-  return await keepRun({ header, world, out }, (kept) =>
+  const recorded = await keepRun({ header, world, out }, (kept) =>
     soaking.run({
       starting: (next) => listener.starting(next),
       stalled: (stall) => listener.stalled?.(stall),
@@ -40,7 +48,17 @@ export async function recordSoak(options: SoakOptions): Promise<Recorded | undef
       },
     }),
   );
+  return tell(recorded);
 }
+
+const stopPollingMs = 200;
+
+/** Some providers crash in a rank that still polls when a peer's endpoints vanish: all stop before this one closes. */
+const tellFirst = (world: World) => async (error: unknown) => {
+  await world.fail(error);
+  await sleep(stopPollingMs);
+  throw error;
+};
 
 /** One interval after the other, over the same connections or new ones. */
 class Soak implements AsyncDisposable {
