@@ -18,6 +18,7 @@ import { findBenchmark } from './find-benchmark.js';
 import { inRanks, type RankJob } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { withFlags } from './output/flags.js';
 import { SoakProgress } from './output/soak-progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { formatOption, type ShowOptions, showOptions } from './show-options.js';
@@ -128,7 +129,7 @@ function print({ run, path, error }: Recorded, show: ShowOptions): number {
     process.stdout.write(`${JSON.stringify({ ...verdict, file: path }, null, 2)}\n`);
   } else {
     const options = { ...stdoutTerminal(), verbose: show.verbose };
-    process.stdout.write(formatSoak(run, verdict, options));
+    process.stdout.write(withFlags(formatSoak(run, verdict, options)));
     if (!show.quiet) process.stdout.write(`${path}\n`);
   }
   if (error === undefined) {
