@@ -44,8 +44,7 @@ export async function measureAndPrint(
     if (recorded === undefined) return exitCode.ok;
     earlier.push(recorded.run);
     const code = print(recorded, show);
-    if (show.metrics !== undefined)
-      writeWhole(show.metrics, formatRunMetrics(earlier), '--metrics');
+    writeRunMetrics(earlier, show);
     return code;
   } catch (error) {
     if (world.rank === 0 && earlier.length === 0) writeNoRun(job, show);
@@ -53,6 +52,10 @@ export async function measureAndPrint(
   } finally {
     progress.end();
   }
+}
+
+export function writeRunMetrics(runs: readonly Run[], { metrics }: ShowOptions): void {
+  if (metrics !== undefined) writeWhole(metrics, formatRunMetrics(runs), '--metrics');
 }
 
 /** Metrics of a benchmark that did not get as far as a run, in place of those of the last one. */

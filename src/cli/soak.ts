@@ -16,6 +16,7 @@ import { describeBenchmark, rankJob } from './bench.js';
 import { explainJob } from './explain.js';
 import { findBenchmark } from './find-benchmark.js';
 import { inRanks, type RankJob } from './in-ranks.js';
+import { writeRunMetrics } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
@@ -110,7 +111,12 @@ async function soakAndPrint(
     const listener = new SoakProgress(show.quiet || world.rank !== 0);
     const { out, iface } = show;
     const options = { job, world, soak: settings, stop, out, iface, listener };
-    return (await recordSoak(options, (recorded) => print(recorded, show))) ?? exitCode.ok;
+    const tell = (recorded: Recorded) => {
+      const code = print(recorded, show);
+      writeRunMetrics([recorded.run], show);
+      return code;
+    };
+    return (await recordSoak(options, tell)) ?? exitCode.ok;
   } finally {
     stop.ended?.();
   }

@@ -1,3 +1,4 @@
+import { factTitles } from '../../results/host-facts.js';
 import type { RunSetup } from '../../results/index-entry.js';
 
 /** Something that a run file records besides its figures, and that was not the same any more. */
@@ -43,12 +44,23 @@ export function factsOf(setup: RunSetup): Facts {
 
 function collect(value: unknown, path: string, facts: Map<string, string>): void {
   if (irrelevant.has(path)) return;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (path.startsWith(ofHosts)) facts.set(path, factText(value));
+  else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     for (const [key, inner] of Object.entries(value)) {
       collect(inner, path === '' ? key : `${path}.${key}`, facts);
     }
   } else facts.set(path, textOf(value));
 }
+
+const ofHosts = 'world.facts.';
+
+/** One text where all hosts agree, else the hosts of each value. */
+const factText = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value)
+        .map(([own, hosts]) => `${own} (hosts ${textOf(hosts)})`)
+        .join(', ')
+    : textOf(value);
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ');
@@ -59,8 +71,13 @@ function textOf(value: unknown): string {
     .join(' ');
 }
 
-const nameOf = (path: string): string =>
-  names[path] ?? path.replace(/^(settings|world|fabric|hostFacts)\./, '');
+function nameOf(path: string): string {
+  if (path.startsWith(ofHosts)) {
+    const key = path.slice(ofHosts.length);
+    return (factTitles as Readonly<Record<string, string>>)[key] ?? key;
+  }
+  return names[path] ?? path.replace(/^(settings|world|fabric)\./, '');
+}
 
 /** So many runs on each side say what was usual there: one of them may be an exception, or on the wrong side. */
 const looked = 5;
@@ -83,7 +100,8 @@ export function changedFacts(
     if (from === undefined || to === undefined) return [];
     return [{ what: nameOf(path), from, to }];
   });
-  return onSeveralHosts(changed);
+  // The version of libfabric is a fact of the fabric and of the hosts.
+  return changed.filter(({ what }, i) => changed.findIndex((one) => one.what === what) === i);
 }
 
 /** The value of each fact in most of these runs; empty where there is no such value. */
@@ -101,20 +119,4 @@ function usual(setups: readonly RunSetup[]): Map<string, string> {
       return [path, count >= usualShare * setups.length ? value : ''];
     }),
   );
-}
-
-/** The same change on many hosts is one: `driver on 64 hosts`. */
-function onSeveralHosts(changed: readonly ChangedFact[]): ChangedFact[] {
-  const alike = new Map<string, ChangedFact[]>();
-  for (const fact of changed) {
-    const last = fact.what.split('.').at(-1)!;
-    const key = JSON.stringify([last, fact.from, fact.to]);
-    alike.set(key, [...(alike.get(key) ?? []), fact]);
-  }
-  return [...alike.values()].map((facts) => {
-    const [first] = facts;
-    if (facts.length === 1) return first!;
-    const what = `${first!.what.split('.').at(-1)} on ${facts.length} hosts`;
-    return { ...first!, what };
-  });
 }

@@ -94,18 +94,22 @@ describe('what else changed', () => {
     expect(changed).toEqual([{ what: 'chunkBytes', from: '262144', to: '1048576' }]);
   });
 
-  test('has whatever later versions record, hosts of the same change as one', () => {
+  test('has facts of the hosts, and whatever later versions record', () => {
     const changed = changedAt((day) => ({
-      hostFacts: Object.fromEntries(
-        ['a', 'b', 'c', 'd'].map((host) => [
-          host,
-          { driver: day < 20 ? '2.8' : '2.13', mtu: host === 'd' && day >= 20 ? 1500 : 9001 },
-        ]),
-      ),
+      world: {
+        ...header.world,
+        facts: {
+          driver: day < 20 ? '2.8' : '2.13',
+          mtu: day < 20 ? '9001' : { 9001: '0-2', 1500: '3' },
+          kernel: '6.1',
+        },
+      },
+      later: { something: day < 20 },
     }));
     expect(changed).toEqual([
-      { what: 'driver on 4 hosts', from: '2.8', to: '2.13' },
-      { what: 'd.mtu', from: '9001', to: '1500' },
+      { what: 'NIC driver', from: '2.8', to: '2.13' },
+      { what: 'MTU', from: '9001', to: '1500 (hosts 3), 9001 (hosts 0-2)' },
+      { what: 'later.something', from: 'true', to: 'false' },
     ]);
   });
 
