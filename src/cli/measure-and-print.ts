@@ -42,8 +42,8 @@ export async function measureAndPrint(
     // The others' last lines come before the table, unless they have ended.
     if (recorded?.error === undefined && everyoneSpeaks(job.benchmark)) await world.barrier('log');
     if (recorded === undefined) return exitCode.ok;
+    const code = print(recorded, show, earlier.length === 0);
     earlier.push(recorded.run);
-    const code = print(recorded, show);
     writeRunMetrics(earlier, show);
     return code;
   } catch (error) {
@@ -71,8 +71,10 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-function print({ run, path, error }: Recorded, show: ShowOptions): number {
-  const text = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
+function print({ run, path, error }: Recorded, show: ShowOptions, first: boolean): number {
+  const whole = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
+  // One file of CSV has one line of heads, however many runs it holds.
+  const text = first || show.format !== 'csv' ? whole : whole.slice(whole.indexOf('\n') + 1);
   const shown = show.format === 'table' ? withFlags(text) : text;
   process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
   if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);

@@ -189,9 +189,10 @@ async function settled(
 ): Promise<void> {
   const end = Date.now() + graceMs;
   await folder.refresh();
-  while (followers.count > 0 && Date.now() < end) {
+  // At least once: what was written last must leave before connections are cut.
+  do {
     await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  } while (followers.count > 0 && Date.now() < end);
 }
 
 function ended(server: ServerType): Promise<void> {

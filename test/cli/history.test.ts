@@ -65,6 +65,27 @@ describe('--metrics', () => {
     ]);
   });
 
+  test('of a suite has all its runs, and its CSV one line of heads', { timeout }, async () => {
+    using desk = new Desk();
+    const runs = ['write', 'sendrecv'].map(
+      (name) =>
+        `  - { benchmark: ${name}, provider: shm, minBytes: 4096, maxBytes: 4096, iterations: 5, columns: [${name === 'write' ? 'SinglePin' : 'SingleHost'}] }`,
+    );
+    writeFileSync(join(desk.folder, 'suite.yaml'), `runs:\n${runs.join('\n')}\n`);
+    const { exitCode, stdout, stderr } = await desk.weft(
+      'suite suite.yaml --format csv --metrics weft.prom',
+    );
+    expect(exitCode, stderr).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => line.split(',')[0]),
+    ).toEqual(['benchmark', 'write', 'sendrecv']);
+    const rows = passed(desk).filter(({ name }) => name === 'weft_row_passed');
+    expect(rows.map(({ labels }) => labels.benchmark)).toEqual(['write', 'sendrecv']);
+  });
+
   test('of a benchmark that cannot run says so', { timeout }, async () => {
     using desk = new Desk();
     const line = 'write --provider tcp --nics nosuch --metrics weft.prom';
