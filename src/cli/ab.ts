@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
@@ -10,14 +9,12 @@ import {
 } from '../analysis/compare/compare.js';
 import { type Look, looksOf } from '../analysis/compare/looks.js';
 import { percentText } from '../analysis/compare/summary.js';
-import { benchmarks } from '../benchmarks/index.js';
-import { WeftError } from '../errors.js';
 import { seededRandom } from '../measure/seeded-random.js';
 import { resultsFolder } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
 import type { Run } from '../results/schema.js';
 import { onOff, option, text, type ValuesOf, wholeNumber } from '../settings/option.js';
-import { ancestors, identify } from '../world/index.js';
+import { refuseCommand, refuseOwn, refuseRanks, refuseUsed } from './ab-refusals.js';
 import {
   type Contest,
   type FailedTurn,
@@ -37,10 +34,9 @@ const sides = ['a', 'b'] as const;
 const variant = (side: Side) =>
   option({
     flags: `--${side} <words>`,
-    help: `${side.toUpperCase()}: variables and options, e.g. 'FI_LOG_LEVEL=warn --chunk 1M'`,
+    help: `${side.toUpperCase()}: variables and options, e.g. '--chunk 1M'`,
     kind: text,
     default: '',
-    defaultText: 'none',
   });
 
 const abOptions = {
@@ -54,20 +50,19 @@ const abOptions = {
   }),
   launch: option({
     flags: '--launch <words>',
-    help: "start every run with this, e.g. 'srun -n 4' or 'weft lab run --'",
+    help: "launcher of every run, e.g. 'srun -n 4'",
     kind: text,
     default: '',
-    defaultText: 'nothing',
   }),
   out: option({
     flags: '--out <folder>',
-    help: 'folder for the run files',
+    help: 'new folder for the run files',
     kind: text,
-    defaultText: 'a new one in weft-results/',
+    defaultText: 'in weft-results/',
   }),
   seed: option({
     flags: '--seed <number>',
-    help: 'seed for the random order of A and B',
+    help: 'seed of the random order',
     kind: wholeNumber(0),
     defaultText: 'random',
   }),
@@ -132,6 +127,7 @@ async function holdInterrupts<T>(work: (stop: AbortSignal) => Promise<T>): Promi
 async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promise<Ended> {
   const looks = looksOf(given.rounds);
   const random = seededRandom(given.seed);
+  const startedMs = performance.now();
   const runs: Record<Side, Run[]> = { a: [], b: [] };
   const compared = ({ errorRate }: Look) =>
     compareRuns(runs.a, runs.b, {
@@ -142,7 +138,9 @@ async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promis
   for (let round = 1; ; round++) {
     const order: readonly Side[] = random() < 0.5 ? sides : ['b', 'a'];
     for (const side of order) {
-      status.say(`round ${round} of ${given.rounds}: ${side.toUpperCase()}`);
+      status.say(
+        `round ${round} of ${given.rounds}: ${side.toUpperCase()}${timeLeft(startedMs, runs, given)}`,
+      );
       const turn = await tryTwice(made, { side, round }, runs[side].length > 0, stop);
       if (!('code' in turn)) {
         runs[side].push(turn);
@@ -161,6 +159,15 @@ async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promis
     if (stoppedEarly || round === given.rounds)
       return { rounds: round, comparison, stoppedEarly, interrupted: false };
   }
+}
+
+/** If it goes on to the last round. */
+function timeLeft(startedMs: number, { a, b }: Record<Side, Run[]>, { rounds }: Given): string {
+  const done = a.length + b.length;
+  if (done === 0) return '';
+  const seconds = ((performance.now() - startedMs) / done / 1000) * (2 * rounds - done);
+  const text = seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
+  return `, at most ${text} left`;
 }
 
 /** Wrong usage fails again, and so does what never worked; a run that once did may have had bad luck. */
@@ -206,39 +213,4 @@ function notesOf({ rounds, stoppedEarly }: Ended, made: Contest, given: Given): 
     ...(stoppedEarly ? [early] : []),
     `A and B took turns in random order (--seed ${given.seed}); run files: ${a} and ${b}`,
   ];
-}
-
-/** Ranks would each start all runs. */
-function refuseRanks(): void {
-  const { launcher } = identify(process.env, { ancestors, ranks: 1 });
-  if (launcher === 'single') return;
-  throw new WeftError('BAD_USAGE', `weft ab starts the runs itself, but ${launcher} started it`, {
-    hint: "Start it once and pass the launcher: weft ab --launch 'srun -n 4' … -- write.",
-  });
-}
-
-const takenWords = ['--out', '--format', '--explain', '--live', '--nccl-json', '-J'];
-
-function refuseOwn(words: readonly string[]): void {
-  const taken = words.find((word) => takenWords.includes(word.split('=')[0]!));
-  if (taken === undefined) return;
-  throw new WeftError('BAD_USAGE', `${taken} has no effect on the runs of weft ab`, {
-    hint: 'Put --out and --format before the `--`.',
-  });
-}
-
-function refuseCommand(words: readonly string[]): void {
-  refuseOwn(words);
-  const [name = ''] = words;
-  if (name === 'run' || benchmarks.some(({ id }) => id === name)) return;
-  throw new WeftError('BAD_USAGE', `weft ab runs benchmarks; ${name} is none`, {
-    hint: 'Name one of those that weft list shows, or run FILE.mjs.',
-  });
-}
-
-function refuseUsed(folder: string): void {
-  if (!existsSync(folder)) return;
-  throw new WeftError('BAD_USAGE', `${folder} exists, and results are never overwritten`, {
-    hint: 'Name a new folder with --out.',
-  });
 }

@@ -20,7 +20,7 @@ import { choice, onOff, option, percent, text, type ValuesOf } from '../settings
 import { fabricOptions } from '../settings/table.js';
 import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import type { World } from '../world/index.js';
-import { noiseOptions, pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
+import { pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { noiseFrom, refuseNoise } from './earlier-runs.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
@@ -52,10 +52,15 @@ const checkOptions = {
     help: `with --baseline: tolerated difference (default: ${defaultTolerance * 100})`,
     kind: percent,
   }),
-  drift: option({ ...noiseOptions.drift, help: 'with --baseline: assume that runs vary by this' }),
+  drift: option({
+    flags: '--drift <percent>',
+    help: 'with --baseline: assume this much noise',
+    kind: percent,
+  }),
   history: option({
-    ...noiseOptions.history,
-    help: 'with --baseline: learn from this folder how much runs vary',
+    flags: '--history <folder>',
+    help: 'with --baseline: learn the noise from these runs',
+    kind: text,
   }),
   strict: onOff('--strict', 'with --baseline: rows that look slower are degraded'),
   all: onOff('--all', 'also show the items that passed'),

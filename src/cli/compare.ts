@@ -31,29 +31,27 @@ export const judgeOptions = {
   all: onOff('--all', 'also show the rows that are the same'),
   format: option({
     flags: '--format <format>',
-    help: `output format: ${comparisonFormats.join(', ')}`,
+    help: `format: ${comparisonFormats.join(', ')}`,
     kind: choice(comparisonFormats),
     default: 'table',
   }),
 };
 
-/** Where the knowledge about noise comes from; `check` has the same. */
-export const noiseOptions = {
+const compareOptions = {
+  ...judgeOptions,
   history: option({
     flags: '--history <folder>',
-    help: 'learn from the runs in this folder how much runs vary',
+    help: 'learn the noise from these runs',
     kind: text,
-    defaultText: 'the folder of A',
+    defaultText: 'folder of A',
   }),
   drift: option({
     flags: '--drift <percent>',
-    help: 'assume that equal runs differ by up to this',
+    help: 'assume this much noise',
     kind: percent,
     defaultText: 'learned',
   }),
 };
-
-const compareOptions = { ...judgeOptions, ...noiseOptions };
 
 /** `weft compare A B`: which rows of B are slower or faster than in A. */
 export function addCompareCommand(program: Command): void {

@@ -169,7 +169,7 @@ describe('printed', () => {
       /^write: SinglePin 64K is (29|30)\.?\d? % slower; 3 rows the same \(within 5 %\)\n/,
     );
     expect(some).toMatch(/SinglePin 64K +1\.\d\d× +1\.[23]\d to 1\.3\d .* slower\n/);
-    expect(some).toContain('from 5 blocks of A and 5 of B, measured in turns');
+    expect(some).toContain('from 5 runs of A and 5 of B, measured in turns');
     expect(some).not.toContain('256K');
     expect(formatComparison(comparison, 'table', { all: true })).toContain('256K');
   });
