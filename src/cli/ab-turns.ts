@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync, renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
@@ -48,15 +49,15 @@ export interface FailedTurn extends Turn {
 
 export const sideFolder = ({ folder }: Contest, side: Side): string => join(folder, side);
 
-/** Runs one side once. The run file is kept whatever happens; the run is returned if it came to its end. */
+/** Runs one side once. A run that did not come to its end is kept under another name, which comparisons pass over. */
 export async function takeTurn(
   contest: Contest,
   turn: Turn,
-  attempt: number,
   stop: AbortSignal,
 ): Promise<Run | FailedTurn> {
-  const name = `${String(turn.round).padStart(2, '0')}${attempt === 0 ? '' : '-again'}.jsonl`;
+  const name = `${String(turn.round).padStart(2, '0')}.jsonl`;
   const out = resolve(sideFolder(contest, turn.side), name);
+  if (stop.aborted) return { ...turn, code: null, words: 'not started' };
   const { code, words } = await runCommand(commandOf(contest, turn.side, out), contest, turn, stop);
   try {
     const { run, damage } = readRun(out);
@@ -65,6 +66,7 @@ export async function takeTurn(
   } catch {
     // What the command said is the better reason.
   }
+  if (existsSync(out)) renameSync(out, `${out}.failed`);
   return { ...turn, code, words: words.trim() || `exit code ${code}` };
 }
 

@@ -23,7 +23,7 @@ import {
   sideFolder,
   takeTurn,
 } from './ab-turns.js';
-import { judgeOptions, printComparison } from './compare.js';
+import { judgeOptions, printComparison, refuseStrangers } from './compare.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { StatusLine } from './output/status-line.js';
@@ -151,6 +151,7 @@ async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promis
       const why = stop.aborted ? { interrupted: true } : { interrupted: false, failed: turn };
       return { rounds: round, stoppedEarly: false, ...last, ...why };
     }
+    if (round === 1) refuseStrangers(compared(looks[0]!));
     const look = looks.find(({ rounds }) => rounds === round);
     if (look === undefined) continue;
     const comparison = compared(look);
@@ -177,8 +178,8 @@ async function tryTwice(
   worked: boolean,
   stop: AbortSignal,
 ): Promise<Run | FailedTurn> {
-  const first = await takeTurn(made, turn, 0, stop);
-  return 'code' in first && worked && !stop.aborted ? takeTurn(made, turn, 1, stop) : first;
+  const first = await takeTurn(made, turn, stop);
+  return 'code' in first && worked && !stop.aborted ? takeTurn(made, turn, stop) : first;
 }
 
 /** What the user typed, for the command that goes on. */

@@ -127,7 +127,7 @@ export function refuseUnfinished({ id, outcome }: Run): void {
   });
 }
 
-function refuseStrangers({ rows }: Comparison): void {
+export function refuseStrangers({ rows }: Comparison): void {
   if (rows.some(({ verdict }) => isOnBothSides(verdict))) return;
   throw new WeftError('BAD_USAGE', 'A and B have no row in common', {
     hint: 'Measure the same sizes and columns. For pairs, fix the size with -b and -e.',

@@ -11,8 +11,7 @@ interface Past {
   readonly count: number;
   readonly betweenBlocks: number;
   readonly seed?: number;
-  /** From this run on everything takes twice as long. */
-  readonly slowFrom?: number;
+  /** Which runs take twice as long. */
   readonly slow?: (index: number) => boolean;
 }
 
@@ -65,6 +64,14 @@ describe('earlier runs', () => {
     expect(isWorse(compare(stepped, 2, 13))).toBe(true);
     const flapping = past({ ...steady, slow: (i) => i % 3 === 1 });
     expect(isWorse(compare(flapping, 12, 13))).toBe(false);
+  });
+
+  test('show when A is the odd one: then nobody is accused', () => {
+    const odd = past({ count: 12, betweenBlocks: 0.003, slow: (i) => i === 10 });
+    const { rows } = lastTwo(odd);
+    for (const row of rows) {
+      expect(row).toMatchObject({ verdict: 'unclear', reason: 'A is unlike its earlier runs' });
+    }
   });
 
   test('count only if they are like A or B, and before them', () => {

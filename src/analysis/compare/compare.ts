@@ -106,8 +106,10 @@ export function compareRuns(
     const { kind, column, bytes, labels } = pair.row;
     const subject = { kind, column, bytes, labels };
     if (!isComparable(pair)) return { ...subject, ...unmeasured(pair), ...nothing };
-    const own = estimates[next++]!;
-    return { ...subject, verdict: verdictOf(own, tolerance), ...own };
+    const { reason, ...own } = estimates[next++]!;
+    const verdict = verdictOf(own, tolerance);
+    const why = verdict === 'unclear' && reason !== undefined ? { reason } : {};
+    return { ...subject, verdict, ...own, ...why };
   });
   const { benchmark } = a[0]!;
   const unclear = rows.some(({ verdict }) => verdict === 'unclear');

@@ -19,7 +19,7 @@ export interface Estimate {
   readonly interval: readonly [low: number, high: number] | null;
   readonly noise: {
     readonly from: NoiseSource;
-    /** Standard deviation between runs as a share of the time; null where it is not known. */
+    /** How much a run differs from the next, as a share of the time; null where that is not known. */
     readonly spread: number | null;
     readonly earlierRuns?: number;
   };
@@ -66,10 +66,9 @@ export function estimateFromHistory(
     if (variation === undefined) return unknownNoise(pair);
     const { spread, degrees, runs } = variation;
     const critical = Math.max(studentPoint(errorRate / found.length, degrees), widest);
-    const inside = Math.max(logSpread(pair.a), logSpread(pair.b));
-    const half = critical * widthOf(Math.hypot(spread, inside));
-    const noise = { from: 'history', spread: shareOf(spread), earlierRuns: runs } as const;
-    const estimate = { ...withWidth(pair, half), noise };
+    const all = Math.hypot(spread, logSpread(pair.a), logSpread(pair.b));
+    const noise = { from: 'history', spread: shareOf(all), earlierRuns: runs } as const;
+    const estimate = { ...withWidth(pair, critical * widthOf(all)), noise };
     const odd = past.known.find((one) => !isUsual(pair[one.side], variation, one.setUp, errorRate));
     if (odd === undefined) return estimate;
     const [low, high] = estimate.interval;

@@ -33,7 +33,7 @@ function noiseText(comparison: Comparison): string {
     );
     const left = rows.filter((row) => row.noise?.from === 'unknown').length;
     const rest = left === 0 ? '' : `; too few for ${plural(left, 'row')}`;
-    return `noise: runs differ by ${rangeOf(known.map((row) => row.noise!.spread!))} (standard deviation), from ${runs} earlier runs like these; ${surely}${rest}`;
+    return `noise: ${rangeOf(known.map((row) => row.noise!.spread!))}, from ${runs} earlier runs like these and the samples of A and B; ${surely}${rest}`;
   }
   const found = noise.earlierRuns
     ? `only ${plural(noise.earlierRuns, 'earlier run')}`
