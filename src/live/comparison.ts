@@ -13,11 +13,7 @@ const keptAnswers = 16;
 const kept = new Map<string, ComparisonAnswer>();
 
 /** `runs` are those of the folder: they tell how much runs differ by themselves. */
-export function compareLogs(
-  a: RunLog,
-  b: RunLog,
-  runs: readonly IndexedRun[] = [],
-): ComparisonAnswer {
+export function compareLogs(a: RunLog, b: RunLog, runs: readonly IndexedRun[]): ComparisonAnswer {
   if (bytesOf(a) + bytesOf(b) > mostBytes) {
     return { problem: 'These runs are too large to compare here; use weft compare.' };
   }

@@ -123,7 +123,7 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
     const keys = [c.req.query('a') ?? '', c.req.query('b') ?? ''];
     const [a, b] = await Promise.all(keys.map((key) => folder.lookUp(key)));
     if (a === undefined || b === undefined) return c.text('No such run.\n', 404);
-    return c.json(compareLogs(a.log, b.log));
+    return c.json(compareLogs(a.log, b.log, folder.indexed));
   });
   app.notFound((c) => c.text('Not found.\n', 404));
   app.onError((_, c) => c.text('Internal error.\n', 500));

@@ -166,6 +166,15 @@ test('two runs are compared as weft compare does', async () => {
   desk.finished('c', [row(64)], { benchmark: 'all2all' });
   const said = JSON.parse((await desk.get('/api/compare?a=a&b=b')).text);
   expect(said).toMatchObject({ summary: expect.stringMatching(/^write: /), verdicts: ['unclear'] });
+  for (const i of [1, 2, 3]) {
+    desk.finished(`old${i}`, [row(64)], {
+      id: `old${i}`,
+      startedAt: `2026-01-01T00:0${i}:00.000Z`,
+    });
+  }
+  desk.finished('d', [row(64)], { id: 'd', startedAt: '2026-01-03T00:00:00.000Z' });
+  const known = JSON.parse((await desk.get('/api/compare?a=a&b=d')).text);
+  expect(known.notes.join()).toContain('earlier runs like these');
   const other = JSON.parse((await desk.get('/api/compare?a=a&b=c')).text);
   expect(other.problem).toContain('different benchmarks (write and all2all)');
   for (const query of ['', '?a=a', '?a=a&b=nothing', '?a=a&b=../a']) {
