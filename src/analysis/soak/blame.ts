@@ -51,7 +51,7 @@ export function blame(stall: Case): Blame {
   const { pair, hosts, extraMs } = stall;
   const long = (span: Span) => span.milliseconds >= tellingShare * extraMs && meets(span, stall);
   const waits = stall.waits.filter((wait) => long(wait) && isTelling(wait, stall));
-  const down = stall.links.filter((link) => meets(link, stall) && isInvolved(link, stall));
+  const down = stall.links.filter((link) => meets(felt(link), stall) && isInvolved(link, stall));
   const paused = stall.pauses.filter(long);
   const waiting = waits.slice(0, mostWaiting).map(({ rank, open }) => ({
     rank,
@@ -77,6 +77,9 @@ export function blame(stall: Case): Blame {
   const ends = pair.map((rank): Suspect => ({ host: hosts[rank]!, ranks: [rank], why: 'pair' }));
   return { ...begun, suspects: ends, proven: false };
 }
+
+/** Retransmission timers double while a link is down: connections may stand still for as long again. */
+const felt = (link: DownLink): Span => ({ ...link, milliseconds: 2 * link.milliseconds });
 
 const meets = (one: Span, { span }: Case): boolean =>
   one.atMs < span.atMs + span.milliseconds + slackMs &&

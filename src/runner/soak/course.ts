@@ -1,6 +1,6 @@
 import { skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
-import type { Stall } from '../../results/soak.js';
+import type { LinkDown, Stall } from '../../results/soak.js';
 import type { SoakSettings } from '../../settings/soak.js';
 import type { Column } from '../columns.js';
 import type { Listener } from '../runner.js';
@@ -53,6 +53,8 @@ export class Course {
   readonly stop: Stop;
   readonly listener: SoakListener;
   readonly usual = new Usual();
+  /** Links that were down lately, on rank 0. */
+  readonly recent: LinkDown[] = [];
   readonly endMs: number;
   readonly #speaks: boolean;
   readonly #skipped = new Set<string>();

@@ -6,13 +6,14 @@ import { mean } from '../../measure/summary.js';
 import type { Row } from '../../results/schema.js';
 import type { LinkDown, Stall } from '../../results/soak.js';
 import type { SeenDown } from '../../session/path/link-watch.js';
-import { type StallLimit, stallAfterMs } from '../../settings/soak.js';
+import { type SoakSettings, type StallLimit, stallAfterMs } from '../../settings/soak.js';
 import type { PlanBenchmark } from '../benchmark.js';
 import type { Lap, LapReport } from './lap.js';
 
 /** Of an interval; more are counted. */
 export const mostStalls = 20;
 const mostLinks = 200;
+const mostRecent = 50;
 /** How many loops decide what is usual. */
 const remembered = 15;
 /** How many decide how long the next one takes. */
@@ -69,6 +70,12 @@ export class Usual {
   }
 }
 
+interface LedgerOptions {
+  readonly settings: Pick<SoakSettings, 'stall'>;
+  /** The last links that were down, of earlier intervals, too. */
+  readonly recent: LinkDown[];
+}
+
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Rank 0's account of one interval. */
@@ -79,11 +86,13 @@ export class Ledger {
   readonly #clock: PlanBenchmark['clock'];
   readonly #places: Places;
   readonly #limit: StallLimit | undefined;
+  readonly #recent: LinkDown[];
 
-  constructor(clock: PlanBenchmark['clock'], places: Places, limit: StallLimit | undefined) {
+  constructor(clock: PlanBenchmark['clock'], places: Places, { settings, recent }: LedgerOptions) {
     this.#clock = clock;
     this.#places = places;
-    this.#limit = limit;
+    this.#limit = settings.stall;
+    this.#recent = recent;
   }
 
   cell(index: number): CellLedger {
@@ -147,21 +156,23 @@ export class Ledger {
   addLinks(seen: readonly SeenDown[], rank: number, at: number): void {
     const host = this.#places.hosts[rank]!;
     for (const { nic, atMs, milliseconds } of seen) {
-      if (this.links.length >= mostLinks) return;
       const ranks = ranksOf(this.#places, host, nic);
-      this.links.push({ at: iso(at + atMs), host, ranks, nic, milliseconds });
+      const down = { at: iso(at + atMs), host, ranks, nic, milliseconds };
+      if (this.links.length < mostLinks) this.links.push(down);
+      this.#recent.push(down);
+      if (this.#recent.length > mostRecent) this.#recent.shift();
     }
   }
 
+  /** The links of this lap, and those of the last ones: what they did may come later. */
   #noteLinks({ reports, at, linksKnown }: Omit<LapDone, 'lap'>): DownLink[] {
-    return reports.flatMap(({ links, wallMs }, rank) => {
+    for (const [rank, { links }] of reports.entries()) {
       if (!linksKnown) this.addLinks(links, rank, at);
-      const host = this.#places.hosts[rank]!;
-      return links.map(({ nic, atMs, milliseconds }) => ({
-        ...{ host, nic, atMs },
-        milliseconds: milliseconds ?? wallMs,
-      }));
-    });
+    }
+    return this.#recent.map(({ host, nic, at: from, milliseconds }) => ({
+      ...{ host, nic, atMs: Date.parse(from) - at },
+      milliseconds: milliseconds ?? at - Date.parse(from),
+    }));
   }
 
   #stallOf(found: Found, done: Omit<LapDone, 'lap'>, links: readonly DownLink[]): Stall {

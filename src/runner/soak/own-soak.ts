@@ -77,7 +77,7 @@ export class OwnSoak implements AsyncDisposable {
   async interval(interval: Interval): Promise<boolean> {
     const { session } = this.#opened;
     const places = { hosts: this.#world.hosts, nics: session?.path.routes.nics ?? [] };
-    this.#ledger = new Ledger('initiator', places, this.#course.settings.stall);
+    this.#ledger = new Ledger('initiator', places, this.#course);
     this.#checked = new Map();
     for (let runs = 0; ; runs++) {
       const step = await this.#world.broadcast('soak', this.#next(interval, runs));

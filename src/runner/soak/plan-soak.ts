@@ -33,6 +33,8 @@ export class PlanSoak implements AsyncDisposable {
   readonly #cells: readonly Ready[];
   readonly #turns: readonly { readonly cell: number; readonly turn: number }[];
   readonly #pulse: Pulse;
+  /** Longer than a loop may stand still: whoever gives up in it says more than those who miss its report. */
+  readonly #patient: { readonly timeoutMs: number };
   #ledger: Ledger | undefined;
   #checked: Checked[][] = [];
   #laps = 0;
@@ -52,6 +54,7 @@ export class PlanSoak implements AsyncDisposable {
     this.#rows = rows;
     this.#cells = cells;
     this.#turns = cells.flatMap(({ turns }, cell) => turns.map((_, turn) => ({ cell, turn })));
+    this.#patient = { timeoutMs: 2 * job.settings.timeoutMs + 2000 };
     const { path, world } = session;
     const own = path.routes.nics.filter(
       (_, rank) => path.routes.hostOf[rank] === path.routes.hostOf[world.rank],
@@ -100,14 +103,13 @@ export class PlanSoak implements AsyncDisposable {
     const { world, path } = this.#session;
     if (this.#turns.length === 0) return false;
     const places = { hosts: world.hosts, nics: path.routes.nics };
-    const { stall } = this.#course.settings;
-    this.#ledger =
-      world.rank === 0 ? new Ledger(this.#job.benchmark.clock, places, stall) : undefined;
+    const { clock } = this.#job.benchmark;
+    this.#ledger = world.rank === 0 ? new Ledger(clock, places, this.#course) : undefined;
     this.#checked = this.#cells.map(() => []);
     const tallies = this.#cells.map(() => path.tally());
     await this.#verify();
     for (let laps = 0; ; laps++) {
-      const step = await world.broadcast<Step>('soak', this.#next(interval, laps));
+      const step = await world.broadcast<Step>('soak', this.#next(interval, laps), this.#patient);
       if ('lap' in step) {
         await this.#lap(step.lap, tallies[step.lap.cell]!);
         continue;
@@ -173,7 +175,7 @@ export class PlanSoak implements AsyncDisposable {
     const startedAt = Date.now();
     const report = await runLap(lap, place);
     const stop = this.#course.stop.signal;
-    const reports = await world.gather<LapReport>('lap', { ...report, stop });
+    const reports = await world.gather<LapReport>('lap', { ...report, stop }, this.#patient);
     if (!reports) return;
     const key = this.#keyOf(lap);
     const { pair } = ready.turns[lap.turn]!;
@@ -189,7 +191,7 @@ export class PlanSoak implements AsyncDisposable {
     const { world } = this.#session;
     const affordable = Math.floor((this.#course.settings.everyMs * verifyShare) / this.#verifyMs);
     const most = Math.max(1, Math.min(this.#turns.length, affordable || 1));
-    const turns = await world.broadcast('turns to verify', most);
+    const turns = await world.broadcast('turns to verify', most, this.#patient);
     for (let i = 0; i < turns; i++) {
       const place = this.#turns[this.#verified++ % this.#turns.length]!;
       await this.#verifyTurn(place);
@@ -206,7 +208,7 @@ export class PlanSoak implements AsyncDisposable {
     const report = { samples, wallMs: this.#verifyMs, silences: [], ...seen };
     const stop = this.#course.stop.signal;
     const own: Verified = { checked, report: { ...report, stop } };
-    const all = await this.#session.world.gather<Verified>('verified', own);
+    const all = await this.#session.world.gather<Verified>('verified', own, this.#patient);
     if (!all) return;
     this.#checked[place.cell]!.push(...all.map((one) => one.checked));
     const reports = all.map((one) => one.report);

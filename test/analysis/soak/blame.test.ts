@@ -43,6 +43,11 @@ describe('a link that was down', () => {
     expect(found).toMatchObject({ proven: false, suspects: [{ host: 'h0' }, { host: 'h2' }] });
   });
 
+  test('is blamed for a while after: connections recover later', () => {
+    expect(blame(stall({ links: [{ ...link, atMs: -2500 }] })).proven).toBe(true);
+    expect(blame(stall({ links: [{ ...link, atMs: -3500 }] })).proven).toBe(false);
+  });
+
   test('of a host without a part in the turn is not blamed', () => {
     expect(blame(stall({ links: [link], pair: [0, 1] })).proven).toBe(false);
     expect(blame(stall({ links: [link], pair: [0, 2] })).proven).toBe(true);
