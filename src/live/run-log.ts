@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
+import type { Headline } from '../results/headline.js';
 import {
   better,
   type Glance,
   type GlanceHeader,
   glanceAt,
-  type Headline,
   headlineOf,
   isTried,
 } from '../results/run-glance.js';

@@ -1,7 +1,7 @@
 import type { Chart } from '../report/chart.js';
-import type { HistoryParts } from '../report/history-page.js';
+import type { HistoryParts } from '../report/history-parts.js';
 import type { ComparisonParts } from '../results/formats/comparison.js';
-import type { Headline } from '../results/run-glance.js';
+import type { Headline } from '../results/headline.js';
 import type { Outcome, Row, RunFooter, RunHeader } from '../results/schema.js';
 
 /** What the server says to the page. Types only: both sides share them, and browsers get nothing of it. */

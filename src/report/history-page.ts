@@ -16,42 +16,39 @@ import { rowKey } from '../results/row-key.js';
 import { nameOfRow } from '../results/row-name.js';
 import { historyCharts } from './charts/history.js';
 import { escapeMarkup } from './escape.js';
+import type { EventParts, HistoryParts, RowParts } from './history-parts.js';
 import { figureHtml, htmlPage } from './html-page.js';
 import { htmlTable } from './html-table.js';
 
-/** What pages show of a history: words and numbers, nothing to work out. */
-export function historyParts(history: History, points = 40) {
+export function historyParts(history: History, points = 40): HistoryParts {
   const places = [...groupBy(history.trends, ({ series }) => series.place)];
   return {
     answer: answerOf(history),
     places: places.map(([place, trends]) => ({
       name: nameOfPlace(place),
       rows: shownTrends(trends).map((trend) => partsOfRow(trend, points)),
-      /** Rows without a change, where there are too many to show them. */
       hidden: trends.length - shownTrends(trends).length,
     })),
     events: history.events.map(partsOfEvent),
   };
 }
-export type HistoryParts = ReturnType<typeof historyParts>;
 
 /** Names a row of a history in addresses. */
 export const idOfTrend = ({ series }: Trend): string =>
   `${nameOfPlace(series.place)} ${rowKey(series.row)}`;
 
-const partsOfRow = (trend: Trend, points: number) => ({
+const partsOfRow = (trend: Trend, points: number): RowParts => ({
   id: idOfTrend(trend),
   name: nameOfRow(trend.series.row),
   runs: trend.series.runs.length,
   latest: latestText(trend),
   usual: usualText(trend),
-  /** Speeds between 0 and 1, oldest first. */
   trend: trendSteps(trend.series.nanoseconds, points),
   remark: remarkOf(trend),
   worse: isWorse(trend),
 });
 
-const partsOfEvent = (event: HistoryEvent) => ({
+const partsOfEvent = (event: HistoryEvent): EventParts => ({
   at: minuteOf(event.after.startedAt),
   place: nameOfPlace(event.place),
   text: eventText(event),

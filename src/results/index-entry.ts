@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { median } from '../measure/quantile.js';
+import type { Headline } from './headline.js';
 import { type RowSubject, rowKey } from './row-key.js';
 import {
   better,
   type Glance,
   type GlanceRow,
   type HeaderJson,
-  type Headline,
   headlineOf,
   isTried,
 } from './run-glance.js';

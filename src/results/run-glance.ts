@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Headline } from './headline.js';
 import { footerSchema, headerSchema, type Outcome, rowSchema } from './schema.js';
 
 /** What lists and indexes need of a line. Samples are most of a file and nothing to them, so they are not parsed. */
@@ -7,14 +8,6 @@ export type Glance =
   | { readonly line: 'row'; readonly row: GlanceRow }
   | { readonly line: 'footer'; readonly endedAt: string; readonly outcome: Outcome }
   | { readonly line: 'other' };
-
-/** The best row of a run: what a list shows of it. */
-export interface Headline {
-  readonly gbps?: number;
-  readonly mops?: number;
-  readonly column: string;
-  readonly bytes: number | null;
-}
 
 export type GlanceHeader = z.infer<typeof glanceHeaderSchema>;
 export type GlanceRow = z.infer<typeof glanceRowSchema>;

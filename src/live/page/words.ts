@@ -1,6 +1,6 @@
 import { sizeText } from '../../measure/units.js';
+import type { Headline } from '../../results/headline.js';
 import { gbpsText } from '../../results/row-figures.js';
-import type { Headline } from '../../results/run-glance.js';
 import type { RunSummary } from '../wire.js';
 
 export const none = '–';
