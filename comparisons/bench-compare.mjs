@@ -19,7 +19,7 @@ import { readRun } from '../dist/results/read-run.js';
 const bin = resolve(import.meta.dirname, '../bin/weft');
 const folder = mkdtempSync(join(tmpdir(), 'weft-compare-'));
 const count = Number(process.argv[2] ?? 40);
-const draws = 300;
+const draws = 200;
 const random = seededRandom(1);
 const below = (limit) => Math.floor(random() * limit);
 
@@ -116,7 +116,7 @@ function tell(name, times, of, holds, target) {
   const met = holds(times / of);
   missed ||= !met;
   console.log(
-    `${name.padEnd(44)} ${String(times).padStart(4)} of ${of}   ${target} ${met ? 'met' : 'MISSED'}`,
+    `${name.padEnd(48)} ${String(times).padStart(4)} of ${of}   ${target} ${met ? 'met' : 'MISSED'}`,
   );
 }
 const often = (check) => Array.from({ length: draws }, check).filter(Boolean).length;
@@ -166,6 +166,7 @@ function changed({ 250: fast, 227: tenth, 125: half }) {
   tell('lab 10 %, in turns: slower', turns, draws, (share) => share >= 0.95, 'at least 95 in 100');
 }
 
+console.log(`${draws} comparisons each, drawn at random from ${count} runs of each command`);
 try {
   for (const [name, words] of Object.entries(local)) {
     equal(
