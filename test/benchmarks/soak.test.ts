@@ -37,6 +37,18 @@ test('a row per interval, each verified, and a verdict', async () => {
   expect(run).toMatchObject({ outcome: 'passed', settings: { soak: { everyMs: 500 } } });
 });
 
+test('a benchmark with a procedure of its own is run again and again', async () => {
+  using desk = new Desk();
+  const pairs = 'pairs --ranks 2 --provider shm -b 64K -e 64K --budget-ms 10';
+  const { exitCode, stdout, stderr } = await desk.weft(
+    `soak --for 1s --every 500ms ${patient} --format json -- ${pairs}`,
+  );
+  expect(exitCode, stderr).toBe(0);
+  const { verdict, rows } = verdictOf(stdout);
+  expect(verdict).toBe('steady');
+  expect(rows.map(({ column }) => column)).toEqual(['Bandwidth', 'Latency']);
+});
+
 /** Of the ranks of a command: memory in MiB and open files. */
 const costOf = (pid: number) =>
   childrenOf(pid).map((child) => ({
