@@ -32,15 +32,15 @@ describe('a history', () => {
 
       write, 4 ranks on 4 hosts, tcp
       Row                Runs      Latest       Usual  Trend             Last change
-      SinglePin 64K        50  23.91 Gbps  23.96 Gbps  ████████████████
-      SinglePin 1M         50  23.99 Gbps  24.00 Gbps  ████████████████
-      SinglePin 16M        50  24.00 Gbps  24.00 Gbps  ████████████████
+      SinglePin 64K        50  23.91 Gbps  23.96 Gbps  ▅▄▅▅▄▅▄▄▅▄▅▅▄▅▄▄
+      SinglePin 1M         50  23.99 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
+      SinglePin 16M        50  24.00 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
       MultiPin 64K         50  12.61 Gbps  12.62 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
       MultiPin 1M          50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
       MultiPin 16M         50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
-      RoundRobinPin 64K    50  23.91 Gbps  23.96 Gbps  ████████████████
-      RoundRobinPin 1M     50  23.99 Gbps  24.00 Gbps  ████████████████
-      RoundRobinPin 16M    50  24.00 Gbps  24.00 Gbps  ████████████████
+      RoundRobinPin 64K    50  23.91 Gbps  23.96 Gbps  ▅▄▅▅▄▅▄▄▅▄▅▅▄▅▄▄
+      RoundRobinPin 1M     50  23.99 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
+      RoundRobinPin 16M    50  24.00 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
 
       2026-01-31 00:00  write, 4 ranks on 4 hosts, tcp: 3 rows 1.90× slower
         MultiPin 64K, MultiPin 1M, MultiPin 16M

@@ -98,7 +98,7 @@ function tableOf({ name, rows, hidden }: Place, choose: (id: string) => void): H
     ];
     const line = element(
       'tr',
-      { 'data-change': row.worse ? 'slower' : undefined },
+      { 'data-verdict': row.worse ? 'slower' : undefined },
       ...cells.map((cell, i) => element('td', { class: classOf(i) }, cell)),
     );
     body.append(line);
@@ -107,11 +107,9 @@ function tableOf({ name, rows, hidden }: Place, choose: (id: string) => void): H
     hidden === 0
       ? []
       : [element('p', { class: 'hint' }, `${hidden} rows without a change are not shown.`)];
-  return [
-    element('h2', {}, name),
-    tableBox(name, `Rows of ${name} over time`, head, body),
-    ...note,
-  ];
+  const table = tableBox(name, `Rows of ${name} over time`, head, body);
+  table.classList.add('whole');
+  return [element('h2', {}, name), table, ...note];
 }
 
 const trendLabel = ({ name, remark }: Place['rows'][number]): string =>

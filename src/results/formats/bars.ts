@@ -13,10 +13,13 @@ export function barText(share: number, width: number, unicode: boolean): string 
   return ('█'.repeat(Math.floor(units / 8)) + eighths[units % 8]!).padEnd(width);
 }
 
-/** One character per value, from 0 to the largest; a gap where there is none. */
-export function sparkline(values: readonly (number | null)[], unicode: boolean): string {
+/** One character per value, from 0 to `most`, by default the largest; a gap where there is none. */
+export function sparkline(
+  values: readonly (number | null)[],
+  unicode: boolean,
+  most = Math.max(0, ...values.map((value) => value ?? 0)),
+): string {
   const marks = unicode ? steps : inks;
-  const most = Math.max(0, ...values.map((value) => value ?? 0));
   return values
     .map((value) => {
       if (value === null || most === 0) return ' ';

@@ -132,7 +132,7 @@ function tableOf(trends: readonly Trend[], unicode: boolean): PlainTable {
       String(trend.series.runs.length),
       latestText(trend),
       usualText(trend),
-      sparkline(trendSteps(trend.series.nanoseconds, trendWidth), unicode),
+      sparkline(trendSteps(trend.series.nanoseconds, trendWidth), unicode, 1),
       remarkOf(trend),
     ]),
   };
