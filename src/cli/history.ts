@@ -2,8 +2,9 @@ import { extname } from 'node:path';
 import type { Command } from 'commander';
 import { type History, historyOf, usualTolerance } from '../analysis/history/history.js';
 import type { SeriesFilter } from '../analysis/history/series.js';
-import { messageOf, WeftError } from '../errors.js';
+import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
+import { folderError } from '../results/folder-error.js';
 import { formatHistory, historyFormats } from '../results/formats/history.js';
 import { formatHistoryMetrics } from '../results/formats/metrics.js';
 import { resultsFolder } from '../results/run-file.js';
@@ -87,10 +88,7 @@ async function indexOf(folder: string): Promise<RunIndex> {
     return index;
   } catch (cause) {
     clear();
-    throw new WeftError('BAD_USAGE', `${folder} cannot be listed: ${messageOf(cause)}`, {
-      hint: 'Name a folder of run files; benchmarks write theirs to weft-results/.',
-      cause,
-    });
+    throw folderError(folder, cause);
   }
 }
 

@@ -39,6 +39,8 @@ export function addServeCommand(program: Command): void {
         folder,
         host,
         port,
+        // Beside a measurement, nothing is done that nobody asked for.
+        prepare: !follower,
         builtFolder: fileURLToPath(new URL('..', import.meta.url)),
         ...(WEFT_PAGE_TOKEN && { token: checkToken(WEFT_PAGE_TOKEN) }),
       });

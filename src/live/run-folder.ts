@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WeftError } from '../errors.js';
+import { folderError } from '../results/folder-error.js';
 import { runFileEnding as ending } from '../results/index-files.js';
 import { type IndexedRun, RunIndex } from '../results/run-index.js';
 import { Bell } from './bell.js';
@@ -71,15 +71,7 @@ export class RunFolder implements Disposable {
       await readdir(path);
       return new RunFolder(path, await RunIndex.open(path));
     } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      const why =
-        { ENOENT: 'does not exist', ENOTDIR: 'is not a folder', EACCES: 'is not readable' }[
-          code ?? ''
-        ] ?? message;
-      throw new WeftError('BAD_USAGE', `${asked} ${why}`, {
-        hint: 'Name a folder of run files; benchmarks write theirs to weft-results/.',
-        cause,
-      });
+      throw folderError(asked, cause);
     }
   }
 

@@ -21,7 +21,12 @@ export interface ServeOptions {
   /** Default: a new one. */
   readonly token?: string;
   readonly builtFolder: string;
+  /** Reads the folder and works out its history before anybody asks. */
+  readonly prepare?: boolean;
 }
+
+/** A list that is asked for at once comes before the history. */
+const historyLaterMs = 2_000;
 
 /** A page over a folder of runs. Who starts it closes it. */
 export interface LivePage extends AsyncDisposable {
@@ -45,9 +50,15 @@ export async function startPage(options: ServeOptions): Promise<LivePage> {
   const followers = { count: 0 };
   let bound = port;
   const access = { token, host, port: () => bound };
-  const app = appOf({ folder, assets, cost, followers, access, stop: stop.signal });
+  const history = new HistoryDesk(folder);
+  const app = appOf({ folder, history, assets, cost, followers, access, stop: stop.signal });
   const server = await listening(app, host, port);
   bound = (server.address() as AddressInfo).port;
+  if (options.prepare) {
+    void folder.refresh();
+    // Who asks for the history hears what went wrong.
+    setTimeout(() => void history.answer().catch(() => {}), historyLaterMs).unref();
+  }
   const close = async (graceMs = 0) => {
     if (graceMs > 0) await settled(folder, followers, graceMs);
     const report = cost.report();
@@ -75,6 +86,7 @@ function shownHost(host: string): string {
 
 interface App {
   readonly folder: RunFolder;
+  readonly history: HistoryDesk;
   readonly assets: ReadonlyMap<string, Asset>;
   readonly cost: FollowCost;
   /** Pages that follow a run which has not ended for them. */
@@ -83,7 +95,7 @@ interface App {
   readonly stop: AbortSignal;
 }
 
-function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
+function appOf({ folder, history, assets, cost, followers, access, stop }: App): Hono {
   const app = new Hono();
   const guard = tokenGuard(access.token, access.port);
   app.use(withSafeHeaders, readersOnly, knownHosts(access.host), guard);
@@ -108,7 +120,6 @@ function appOf({ folder, assets, cost, followers, access, stop }: App): Hono {
     return c.json(listingOf(folder, sliceOf(c)));
   });
   app.get('/api/runs/events', (c) => stream((signal) => listEvents(folder, sliceOf(c), signal)));
-  const history = new HistoryDesk(folder);
   app.get('/api/history', async (c) => c.json(await history.answer()));
   app.get('/api/history/row', async (c) => {
     const chart = await history.row(c.req.query('id') ?? '');

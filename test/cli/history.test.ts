@@ -37,7 +37,7 @@ describe('weft history', () => {
   });
 
   test.each([
-    ['history nowhere', 2, 'nowhere cannot be listed'],
+    ['history nowhere', 2, 'nowhere does not exist'],
     ['history --since tomorrow', 2, 'It must be a date such as 2026-10-01'],
     ['history -o h.png', 2, 'does not end in .svg or .html'],
     ['history --benchmark all2all', 1, 'Benchmarks there: write'],

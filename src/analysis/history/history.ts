@@ -56,6 +56,11 @@ export interface HistoryOptions extends SeriesFilter {
 export function historyOf(runs: readonly IndexedRun[], options: HistoryOptions = {}): History {
   const { tolerance = usualTolerance } = options;
   const trends = seriesOf(runs, options).map((series) => trendOf(series, tolerance));
+  return historyFrom(trends, tolerance);
+}
+
+/** Of trends that were found with this tolerance. */
+export function historyFrom(trends: readonly Trend[], tolerance: number): History {
   const byPlace = groupBy(trends, ({ series }) => series.place);
   const events = [...byPlace].flatMap(([place, own]) => eventsOf(place, own));
   events.sort((a, b) => (a.after.startedAt < b.after.startedAt ? 1 : -1));
