@@ -55,6 +55,8 @@ export class Course {
   readonly usual = new Usual();
   /** Links that were down lately, on rank 0. */
   readonly recent: LinkDown[] = [];
+  /** Links that no row has told of yet, on rank 0. */
+  readonly untold: LinkDown[] = [];
   readonly endMs: number;
   readonly #speaks: boolean;
   readonly #skipped = new Set<string>();

@@ -9,6 +9,7 @@ import type { SeenDown } from '../../session/path/link-watch.js';
 import { type SoakSettings, type StallLimit, stallAfterMs } from '../../settings/soak.js';
 import type { PlanBenchmark } from '../benchmark.js';
 import type { Lap, LapReport } from './lap.js';
+import { type Found, longBarriers, longSamples } from './long-times.js';
 
 /** Of an interval; more are counted. */
 export const mostStalls = 20;
@@ -33,6 +34,12 @@ export class CellLedger {
     if (this.stalls.length <= mostStalls) return;
     this.stalls.sort((a, b) => b.milliseconds - a.milliseconds).pop();
   }
+
+  takeStalls(from: CellLedger): void {
+    const counted = this.stallCount + from.stallCount;
+    for (const stall of from.stalls.splice(0)) this.addStall(stall);
+    this.stallCount = counted;
+  }
 }
 
 /** A lap as rank 0 has it: the reports of all ranks. */
@@ -42,8 +49,6 @@ export interface LapDone {
   /** When the loop began on rank 0, in milliseconds of the epoch. */
   readonly at: number;
   readonly pair?: readonly [number, number] | undefined;
-  /** The links in the reports have been added already. */
-  readonly linksKnown?: boolean;
 }
 
 /** What is usual for each turn, from its last few loops: nanoseconds of one iteration. */
@@ -74,6 +79,8 @@ interface LedgerOptions {
   readonly settings: Pick<SoakSettings, 'stall'>;
   /** The last links that were down, of earlier intervals, too. */
   readonly recent: LinkDown[];
+  /** Links that no row has told of yet, of earlier intervals, too. */
+  readonly untold: LinkDown[];
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -82,22 +89,37 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export class Ledger {
   readonly startedAt = Date.now();
   readonly cells: CellLedger[] = [];
-  readonly links: LinkDown[] = [];
   readonly #clock: PlanBenchmark['clock'];
   readonly #places: Places;
   readonly #limit: StallLimit | undefined;
   readonly #recent: LinkDown[];
+  readonly #untold: LinkDown[];
 
-  constructor(clock: PlanBenchmark['clock'], places: Places, { settings, recent }: LedgerOptions) {
+  constructor(clock: PlanBenchmark['clock'], places: Places, options: LedgerOptions) {
     this.#clock = clock;
     this.#places = places;
-    this.#limit = settings.stall;
-    this.#recent = recent;
+    this.#limit = options.settings.stall;
+    this.#recent = options.recent;
+    this.#untold = options.untold;
   }
 
   cell(index: number): CellLedger {
     this.cells[index] ??= new CellLedger();
     return this.cells[index];
+  }
+
+  /** Before rows are told: cells without a sample have none, so the first that has one tells of their stalls. */
+  settle(): void {
+    const telling = this.cells.find((cell) => cell && cell.histogram.count > 0);
+    if (!telling) return;
+    for (const cell of this.cells) {
+      if (cell && cell.histogram.count === 0) telling.takeStalls(cell);
+    }
+  }
+
+  /** Links belong to all rows: the first that is told has them. */
+  takeLinks(): LinkDown[] {
+    return this.#untold.splice(0);
   }
 
   /** Adds a lap's samples, links and stalls; returns the stalls, and median and mean of an iteration. */
@@ -110,7 +132,8 @@ export class Ledger {
     for (const sample of samples) cell.histogram.add(sample / batch);
     cell.iterations += lap.count.iterations;
     cell.batch = batch;
-    const links = this.#noteLinks(done);
+    this.addReported(done);
+    const links = this.#linksAt(done.at);
     const found = [
       ...longSamples(samples, byRank[0]!, usualNs * batch, this.#limit),
       ...longBarriers(reports, usualNs * batch, this.#limit),
@@ -120,7 +143,7 @@ export class Ledger {
     return { stalls, medianNs: median(samples) / batch, meanNs: mean(samples) / batch };
   }
 
-  /** Adds a row of a benchmark with its own procedure: its samples, and those of them that are stalls. */
+  /** Adds a row of a benchmark with its own procedure: its samples, and those of them that are stalls; no links. */
   addRow(
     done: Omit<LapDone, 'lap'>,
     row: Pick<Row, 'samples' | 'batch' | 'iterations'>,
@@ -132,7 +155,7 @@ export class Ledger {
     for (const sample of samples) own.histogram.add(sample / batch);
     own.iterations += iterations;
     own.batch = batch;
-    const links = this.#noteLinks(done);
+    const links = this.#linksAt(done.at);
     const found = longSamples(samples, samples, usualNs * batch, this.#limit);
     const stalls = found.map((one) => this.#stallOf(one, done, links));
     for (const stall of stalls) own.addStall(stall);
@@ -142,7 +165,8 @@ export class Ledger {
   /** A verified iteration is looked at as well, though not timed for the row. `usualNs` is that of verified ones. */
   addVerified(done: Omit<LapDone, 'lap'> & { cell: number }, usualNs: number): Stall[] {
     const [rank0] = done.reports;
-    const links = this.#noteLinks(done);
+    this.addReported(done);
+    const links = this.#linksAt(done.at);
     const tookMs = rank0!.samples[0]! / 1e6;
     const extraMs = tookMs - usualNs / 1e6;
     if (extraMs < stallAfterMs(usualNs / 1e6, this.#limit)) return [];
@@ -158,17 +182,18 @@ export class Ledger {
     for (const { nic, atMs, milliseconds } of seen) {
       const ranks = ranksOf(this.#places, host, nic);
       const down = { at: iso(at + atMs), host, ranks, nic, milliseconds };
-      if (this.links.length < mostLinks) this.links.push(down);
+      if (this.#untold.length < mostLinks) this.#untold.push(down);
       this.#recent.push(down);
       if (this.#recent.length > mostRecent) this.#recent.shift();
     }
   }
 
-  /** The links of this lap, and those of the last ones: what they did may come later. */
-  #noteLinks({ reports, at, linksKnown }: Omit<LapDone, 'lap'>): DownLink[] {
-    for (const [rank, { links }] of reports.entries()) {
-      if (!linksKnown) this.addLinks(links, rank, at);
-    }
+  addReported({ reports, at }: Pick<LapDone, 'reports' | 'at'>): void {
+    for (const [rank, { links }] of reports.entries()) this.addLinks(links, rank, at);
+  }
+
+  /** The last links that were down, as seen from a loop that began then: what they did may come later. */
+  #linksAt(at: number): DownLink[] {
     return this.#recent.map(({ host, nic, at: from, milliseconds }) => ({
       ...{ host, nic, atMs: Date.parse(from) - at },
       milliseconds: milliseconds ?? at - Date.parse(from),
@@ -197,50 +222,4 @@ export class Ledger {
       ...(resent.length > 0 && { resent: Object.fromEntries(resent.slice(0, 16)) }),
     };
   }
-}
-
-interface Found {
-  readonly during: Stall['during'];
-  readonly span: { readonly atMs: number; readonly milliseconds: number };
-  readonly extraMs: number;
-}
-
-/** Samples that took too long, and when they began on rank 0's clock. */
-function longSamples(
-  samples: readonly number[],
-  onRank0: ArrayLike<number>,
-  usualNs: number,
-  limit: StallLimit | undefined,
-): Found[] {
-  const usualMs = usualNs / 1e6;
-  const allowedMs = stallAfterMs(usualMs, limit);
-  const found: Found[] = [];
-  let atMs = 0;
-  for (const [i, sample] of samples.entries()) {
-    const milliseconds = sample / 1e6;
-    const extraMs = milliseconds - usualMs;
-    if (extraMs >= allowedMs) {
-      found.push({ during: 'iteration', span: { atMs, milliseconds }, extraMs });
-    }
-    atMs += onRank0[i]! / 1e6;
-  }
-  return found;
-}
-
-/** The barriers around a loop, where every rank that has a clock spent too long in them. */
-function longBarriers(
-  reports: readonly LapReport[],
-  usualNs: number,
-  limit: StallLimit | undefined,
-): Found[] {
-  const timed = reports.filter(({ samples }) => samples.length > 0);
-  const outside = timed.map(
-    ({ samples, wallMs }) => wallMs - samples.reduce((sum, sample) => sum + sample, 0) / 1e6,
-  );
-  const extraMs = Math.min(...outside);
-  // A multiple of nothing would make every barrier a stall.
-  const allowedMs = Math.max(stallAfterMs(usualNs / 1e6, limit), stallAfterMs(0, undefined));
-  if (!(extraMs >= allowedMs)) return [];
-  const span = { atMs: 0, milliseconds: reports[0]!.wallMs };
-  return [{ during: 'between', span, extraMs }];
 }

@@ -3,7 +3,7 @@ import { scaled } from '../../results/repeats.js';
 import { rowsByKey } from '../../results/row-key.js';
 import type { Row } from '../../results/schema.js';
 import type { Stall } from '../../results/soak.js';
-import { LinkWatch } from '../../session/path/link-watch.js';
+import { LinkWatch, type SeenDown } from '../../session/path/link-watch.js';
 import { Pulse } from '../../session/path/pulse.js';
 import { tcpResent } from '../../session/path/tcp-resent.js';
 import { stallAfterMs } from '../../settings/soak.js';
@@ -82,6 +82,7 @@ export class OwnSoak implements AsyncDisposable {
     for (let runs = 0; ; runs++) {
       const step = await this.#world.broadcast('soak', this.#next(interval, runs));
       if (step !== 'run') {
+        await this.#noteDown(step === 'end');
         this.#tell(interval);
         return step === 'more';
       }
@@ -90,7 +91,8 @@ export class OwnSoak implements AsyncDisposable {
   }
 
   abandon(interval: Interval, reason: string): void {
-    if (this.#world.rank === 0) this.#tell(interval, reason);
+    this.#ledger?.addLinks(this.#pulse.down(performance.now()), this.#world.rank, Date.now());
+    this.#tell(interval, reason);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,6 +104,15 @@ export class OwnSoak implements AsyncDisposable {
     if (this.#bad) return 'end';
     if (!course.isStopped() && (runs === 0 || !interval.isOver())) return 'run';
     return course.goesOn() ? 'more' : 'end';
+  }
+
+  /** What is down at the end is told then; otherwise when it comes up. */
+  async #noteDown(atEnd: boolean): Promise<void> {
+    const own = atEnd ? this.#pulse.down(performance.now()) : [];
+    const down = await this.#world.gather<SeenDown[]>('links', own);
+    for (const [rank, seen] of (down ?? []).entries()) {
+      this.#ledger!.addLinks(seen, rank, Date.now());
+    }
   }
 
   async #runOnce(): Promise<void> {
@@ -124,8 +135,7 @@ export class OwnSoak implements AsyncDisposable {
   }
 
   #note(reports: readonly LapReport[], startedAt: number): Stall[] {
-    // Links are told once, with the first row; every row is held against them.
-    let fresh = true;
+    this.#ledger!.addReported({ reports, at: startedAt });
     return this.#rows.flatMap(({ row, fromMs }) => {
       if (row.outcome === 'failed' || row.outcome === 'aborted') this.#bad ??= row;
       if (row.nanoseconds === null || row.samples.length === 0) {
@@ -147,8 +157,7 @@ export class OwnSoak implements AsyncDisposable {
       const usualNs = this.#course.usual.of(own) ?? middle;
       this.#course.usual.learn(own, middle);
       const shifted = reports.map((report) => shiftedBy(report, fromMs));
-      const done = { reports: shifted, at: startedAt + fromMs, pair, linksKnown: !fresh };
-      fresh = false;
+      const done = { reports: shifted, at: startedAt + fromMs, pair };
       return this.#ledger!.addRow(done, row, cell.index, usualNs);
     });
   }
@@ -172,6 +181,5 @@ export class OwnSoak implements AsyncDisposable {
 
 const shiftedBy = (report: LapReport, ms: number): LapReport => ({
   ...report,
-  links: report.links.map((seen) => ({ ...seen, atMs: seen.atMs - ms })),
   pauses: report.pauses.map((pause) => ({ ...pause, atMs: pause.atMs - ms })),
 });

@@ -125,6 +125,7 @@ export class PlanSoak implements AsyncDisposable {
     const ledger = this.#ledger;
     if (!ledger) return;
     this.#noteDown(this.#pulse.down(performance.now()));
+    ledger.settle();
     for (const [cell, ready] of this.#cells.entries()) {
       const subject = this.#rows.subject(ready);
       const row = soakRow({ ledger, cell, subject, checked: this.#checked[cell]!, interval });
@@ -146,7 +147,8 @@ export class PlanSoak implements AsyncDisposable {
     if (this.#session.world.rank !== 0) return { more: false };
     const course = this.#course;
     const wrong = this.#checked.flat().some((one) => one.wrong > 0);
-    if (course.isStopped() || (laps > 0 && (wrong || interval.isOver()))) {
+    // Without a lap there is no row that could tell what verifying has found.
+    if (laps > 0 && (course.isStopped() || wrong || interval.isOver())) {
       return { more: !wrong && course.goesOn() };
     }
     const place = this.#turns[this.#laps++ % this.#turns.length]!;
@@ -228,6 +230,7 @@ export class PlanSoak implements AsyncDisposable {
       more ? [] : this.#pulse.down(performance.now()),
     );
     if (down) for (const [rank, seen] of down.entries()) this.#noteDown(seen, rank);
+    this.#ledger?.settle();
     for (const [cell, tally] of tallies.entries()) {
       const proof = await tally.settle();
       const ledger = this.#ledger;

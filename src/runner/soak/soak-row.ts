@@ -55,8 +55,7 @@ export function intervalRow(row: Row, ledger: Ledger, cell: number, interval: In
       p999: p999!,
       stalls: [...stalls].sort((a, b) => a.at.localeCompare(b.at)),
       stallCount,
-      // Links belong to all columns: the first tells of them.
-      links: cell === 0 ? ledger.links : [],
+      links: ledger.takeLinks(),
       ...(interval.reopened && { reopened: true }),
     },
   };
