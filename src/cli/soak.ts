@@ -127,6 +127,7 @@ const codes: Record<SoakVerdict['verdict'], number> = {
   stalls: exitCode.verdict,
   slower: exitCode.verdict,
   failed: exitCode.failed,
+  nothing: exitCode.nothing,
 };
 
 function print({ run, path, error }: Recorded, show: ShowOptions): number {
@@ -138,9 +139,7 @@ function print({ run, path, error }: Recorded, show: ShowOptions): number {
     process.stdout.write(withFlags(formatSoak(run, verdict, options)));
     if (!show.quiet) process.stdout.write(`${path}\n`);
   }
-  if (error === undefined) {
-    return run.outcome === 'skipped' ? exitCode.nothing : codes[verdict.verdict];
-  }
+  if (error === undefined) return codes[verdict.verdict];
   process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
 }

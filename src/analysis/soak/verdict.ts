@@ -16,8 +16,10 @@ export interface SoakVerdict {
   readonly benchmark: string;
   readonly startedAt: string;
   readonly endedAt: string;
-  /** `failed`: it did not come to its end, or bytes were wrong. */
-  readonly verdict: 'steady' | 'stalls' | 'slower' | 'failed';
+  /** `failed`: it did not come to its end, or bytes were wrong. `nothing`: it measured nothing. */
+  readonly verdict: 'steady' | 'stalls' | 'slower' | 'failed' | 'nothing';
+  /** Why it measured nothing. */
+  readonly reason?: string;
   readonly intervals: number;
   readonly rows: readonly RowVerdict[];
   readonly stalls: { readonly count: number; readonly longest: readonly Stall[] };
@@ -95,13 +97,16 @@ export function soakVerdict(run: Run): SoakVerdict {
   const failed = run.outcome === 'failed' || run.outcome === 'aborted';
   const slower = rows.some(({ drift }) => drift?.slower);
   const stalled = count > 0 || links.length > 0;
+  const nothing = measured.length === 0 && !failed;
+  const found = stalled ? 'stalls' : slower ? 'slower' : 'steady';
   return {
     schema: 'weft.soak/1',
     run: run.id,
     benchmark: run.benchmark,
     startedAt: run.startedAt,
     endedAt: run.endedAt ?? soaks.at(-1)?.endedAt ?? run.startedAt,
-    verdict: failed ? 'failed' : stalled ? 'stalls' : slower ? 'slower' : 'steady',
+    verdict: failed ? 'failed' : nothing ? 'nothing' : found,
+    ...(nothing && { reason: whyNothing(run) }),
     intervals: new Set(measured.map(({ repeat }) => repeat)).size,
     rows,
     stalls: { count, longest: longestOf(stalls) },
@@ -111,6 +116,11 @@ export function soakVerdict(run: Run): SoakVerdict {
     tcpRetransmits: measured.reduce((sum, { path }) => sum + (path?.tcpRetransmits ?? 0), 0),
     errors: run.errors,
   };
+}
+
+function whyNothing({ rows }: Run): string {
+  const reasons = new Set(rows.flatMap(({ reason }) => reason ?? []));
+  return [...reasons].join('; ') || 'it ended before its first loop';
 }
 
 function longestOf(stalls: readonly Stall[]): Stall[] {

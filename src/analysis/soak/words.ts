@@ -91,7 +91,8 @@ export function soakTroubles(verdict: SoakVerdict): string[] {
 }
 
 /** The verdict in a sentence. */
-export function soakHeadline({ verdict, stalls, links, rows, intervals, benchmark }: SoakVerdict) {
+export function soakHeadline(soak: SoakVerdict): string {
+  const { verdict, stalls, links, rows, intervals, benchmark } = soak;
   const over = plural(intervals, 'interval');
   const longest = stalls.longest.reduce((most, one) => Math.max(most, one.milliseconds), 0);
   const flaps = links.reduce((sum, { downs }) => sum + downs, 0);
@@ -104,6 +105,7 @@ export function soakHeadline({ verdict, stalls, links, rows, intervals, benchmar
       drift?.slower ? [`${column} ${percentText(drift)} slower at the end than at the start`] : [],
     ),
   ];
+  if (verdict === 'nothing') return `${benchmark} measured nothing: ${soak.reason}.`;
   if (verdict === 'steady')
     return `${benchmark} was steady over ${over}: no stall, no link failure.`;
   const end = verdict === 'failed' ? `${benchmark} did not pass. ` : '';

@@ -4,6 +4,7 @@ import { soakVerdict } from '../../../src/analysis/soak/verdict.js';
 import { soakHeadline, soakTroubles } from '../../../src/analysis/soak/words.js';
 import { formatSoak } from '../../../src/results/formats/soak.js';
 import { mergeRepeats } from '../../../src/results/repeats.js';
+import { skippedRow } from '../../../src/results/rows.js';
 import { runOf } from '../../results/fixtures.js';
 import { flappingRun, interval, minutes } from '../../results/soak-fixtures.js';
 
@@ -14,6 +15,16 @@ test('a steady soak', () => {
   expect(soakHeadline(verdict)).toBe(
     'write was steady over 12 intervals: no stall, no link failure.',
   );
+});
+
+test('a soak that measured nothing is not steady, and says why', () => {
+  const reason = 'the NIC is too small';
+  const run = runOf([skippedRow({ column: 'MultiPin', bytes: 1024, reason })]);
+  const verdict = soakVerdict({ ...run, outcome: 'skipped' });
+  expect(verdict).toMatchObject({ verdict: 'nothing', reason, intervals: 0 });
+  expect(soakHeadline(verdict)).toBe(`write measured nothing: ${reason}.`);
+  expect(soakHeadline(soakVerdict(runOf([])))).toMatch(/measured nothing: it ended before/);
+  expect(soakVerdict({ ...run, outcome: 'aborted' }).verdict).toBe('failed');
 });
 
 test('a link that flaps every 90 seconds is named, counted and timed', () => {
