@@ -57,7 +57,6 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   };
   const open = () => openBenchmark({ ...options, listener: recording });
   let opened: OpenBenchmark | undefined = await open();
-  const facts = await gatherFacts(world, opened.session?.fabric.library.version);
   // Opened anew for each repeat: what connections differ by belongs to the spread.
   const repeatedly = async () => {
     for (; repeat < repeats; repeat++) {
@@ -70,6 +69,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     }
   };
   try {
+    const facts = await gatherFacts(world, opened.session?.fabric.library.version);
     if (world.rank !== 0) return void (await repeatedly());
     return await keepRun({ header: headerOf(job, world, opened, facts), world, out }, (kept) => {
       heard = {
