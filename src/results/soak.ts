@@ -43,6 +43,15 @@ const linkDownSchema = z.object({
   milliseconds: z.number().nonnegative().nullable(),
 });
 
+/** What the counters of all NICs gained together. */
+const totalsSchema = z.object({
+  nics: count,
+  txBytes: count,
+  rxBytes: count,
+  retransmits: count,
+  drops: count,
+});
+
 /** Of a row that is one interval of a soak. Its samples are a few that are spread as all were. */
 export const soakIntervalSchema = z.object({
   startedAt: z.iso.datetime(),
@@ -52,6 +61,8 @@ export const soakIntervalSchema = z.object({
   stalls: z.array(stallSchema),
   stallCount: count,
   links: z.array(linkDownSchema),
+  /** Of all NICs, even where the row lists only some of them. */
+  counters: totalsSchema.optional(),
   /** Connections were opened anew for this interval. */
   reopened: z.boolean().optional(),
 });
@@ -59,4 +70,5 @@ export const soakIntervalSchema = z.object({
 export type Suspect = z.infer<typeof suspectSchema>;
 export type Stall = z.infer<typeof stallSchema>;
 export type LinkDown = z.infer<typeof linkDownSchema>;
+export type NicTotals = z.infer<typeof totalsSchema>;
 export type SoakInterval = z.infer<typeof soakIntervalSchema>;

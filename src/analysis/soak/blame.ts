@@ -46,12 +46,18 @@ const tellingShare = 0.5;
 const mostWaiting = 16;
 const mostSuspects = 8;
 
-/** Who waited for whom, and who is to blame: proven by a link that was down or a process that did not run. */
+/**
+ * Who waited for whom, and who is to blame: proven by a link that was down or a process that did not run. A link that
+ * came back before is suspected only.
+ */
 export function blame(stall: Case): Blame {
   const { pair, hosts, extraMs } = stall;
   const long = (span: Span) => span.milliseconds >= tellingShare * extraMs && meets(span, stall);
   const waits = stall.waits.filter((wait) => long(wait) && isTelling(wait, stall));
-  const down = stall.links.filter((link) => meets(felt(link), stall) && isInvolved(link, stall));
+  const felt = stall.links.filter(
+    (link) => meets(aftermath(link), stall) && isInvolved(link, stall),
+  );
+  const down = felt.filter((link) => meets(link, stall));
   const paused = stall.pauses.filter(long);
   const waiting = waits.slice(0, mostWaiting).map(({ rank, open }) => ({
     rank,
@@ -59,19 +65,16 @@ export function blame(stall: Case): Blame {
   }));
   const atMs = Math.min(...waits.map((one) => one.atMs), ...paused.map((one) => one.atMs));
   const begun = { waiting, atMs: Number.isFinite(atMs) ? atMs : stall.span.atMs };
-  if (down.length > 0) {
-    return {
-      ...begun,
-      suspects: distinct(down.map((link) => linkSuspect(link, stall))),
-      proven: true,
-    };
-  }
+  const links = (some: readonly DownLink[]) =>
+    distinct(some.map((link) => linkSuspect(link, stall)));
+  if (down.length > 0) return { ...begun, suspects: links(down), proven: true };
   if (paused.length > 0) {
     const suspects = paused.map(({ rank }): Suspect => {
       return { host: hosts[rank]!, ranks: [rank], why: 'not-running' };
     });
     return { ...begun, suspects: distinct(suspects), proven: true };
   }
+  if (felt.length > 0) return { ...begun, suspects: links(felt), proven: false };
   const suspects = suspectsOfWaits(waits, stall);
   if (suspects.length > 0 || pair === undefined) return { ...begun, suspects, proven: false };
   const ends = pair.map((rank): Suspect => ({ host: hosts[rank]!, ranks: [rank], why: 'pair' }));
@@ -79,7 +82,7 @@ export function blame(stall: Case): Blame {
 }
 
 /** Retransmission timers double while a link is down: connections may stand still for as long again. */
-const felt = (link: DownLink): Span => ({ ...link, milliseconds: 2 * link.milliseconds });
+const aftermath = (link: DownLink): Span => ({ ...link, milliseconds: 2 * link.milliseconds });
 
 const meets = (one: Span, { span }: Case): boolean =>
   one.atMs < span.atMs + span.milliseconds + slackMs &&

@@ -1,4 +1,5 @@
 import type { Run } from '../../results/schema.js';
+import type { NicTotals } from '../../results/soak.js';
 
 /** What the counters of a NIC gained from the start of the first timed loop to the end of the last. */
 export interface NicCount {
@@ -10,6 +11,28 @@ export interface NicCount {
   readonly drops: number;
 }
 
+interface Gained {
+  readonly txBytes: number;
+  readonly rxBytes: number;
+  readonly retransmits?: number | undefined;
+  readonly drops?: number | undefined;
+}
+
+export function totalsOf(nics: readonly Gained[]): NicTotals {
+  const sum = (key: keyof Gained) => nics.reduce((total, nic) => total + (nic[key] ?? 0), 0);
+  return {
+    nics: nics.length,
+    ...{ txBytes: sum('txBytes'), rxBytes: sum('rxBytes') },
+    ...{ retransmits: sum('retransmits'), drops: sum('drops') },
+  };
+}
+
+/** Of several intervals, which count the same NICs. */
+export function addTotals(all: readonly NicTotals[]): NicTotals {
+  return { ...totalsOf(all), nics: all.reduce((most, { nics }) => Math.max(most, nics), 0) };
+}
+
+/** By NIC; of large worlds, those that lost or repeated something. */
 export function nicCounts({ rows }: Pick<Run, 'rows'>): NicCount[] {
   const found = new Map<string, NicCount>();
   for (const { host, nic, ...gained } of rows.flatMap(({ path }) => path?.nics ?? [])) {

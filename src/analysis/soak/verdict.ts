@@ -2,8 +2,8 @@ import { groupBy } from '../../measure/group.js';
 import { median } from '../../measure/quantile.js';
 import { rowsByKey } from '../../results/row-key.js';
 import type { Row, Run } from '../../results/schema.js';
-import type { LinkDown, Stall, Suspect } from '../../results/soak.js';
-import { type NicCount, nicCounts } from './nic-counts.js';
+import type { LinkDown, NicTotals, Stall, Suspect } from '../../results/soak.js';
+import { addTotals, type NicCount, nicCounts } from './nic-counts.js';
 import { periodOf } from './period.js';
 
 /** A row of a soak: one interval. */
@@ -22,10 +22,17 @@ export interface SoakVerdict {
   readonly reason?: string;
   readonly intervals: number;
   readonly rows: readonly RowVerdict[];
-  readonly stalls: { readonly count: number; readonly longest: readonly Stall[] };
+  /** Causes are known of the `kept` ones: the longest of each row. */
+  readonly stalls: {
+    readonly count: number;
+    readonly kept: number;
+    readonly longest: readonly Stall[];
+  };
   readonly causes: readonly Cause[];
   readonly links: readonly LinkVerdict[];
   readonly nics: readonly NicCount[];
+  /** Of all NICs together. */
+  readonly counters: NicTotals;
   readonly tcpRetransmits: number;
   readonly errors: Run['errors'];
 }
@@ -109,10 +116,11 @@ export function soakVerdict(run: Run): SoakVerdict {
     ...(nothing && { reason: whyNothing(run) }),
     intervals: new Set(measured.map(({ repeat }) => repeat)).size,
     rows,
-    stalls: { count, longest: longestOf(stalls) },
+    stalls: { count, kept: stalls.length, longest: longestOf(stalls) },
     causes: causesOf(stalls),
     links,
     nics: nicCounts(run),
+    counters: addTotals(soaks.flatMap(({ counters }) => counters ?? [])),
     tcpRetransmits: measured.reduce((sum, { path }) => sum + (path?.tcpRetransmits ?? 0), 0),
     errors: run.errors,
   };

@@ -1,6 +1,5 @@
-import { formatDuration, plural } from '../../measure/units.js';
-import type { Suspect } from '../../results/soak.js';
-import type { Cause, LinkVerdict, SoakVerdict } from './verdict.js';
+import { formatBytes, formatDuration, plural } from '../../measure/units.js';
+import type { Cause, LinkVerdict, RowVerdict, SoakVerdict } from './verdict.js';
 
 /** `2.1 s`, `130 ms`. */
 export const spanText = (milliseconds: number): string =>
@@ -30,20 +29,21 @@ const placeText = ({ host, nic, ranks }: Place): string =>
   nic === undefined ? `${ranksText(ranks)} on ${host}` : `${nic} on ${host} (${ranksText(ranks)})`;
 
 /** Why stalls happened, as far as that is known. */
-export function suspectsText(suspects: readonly Suspect[]): string {
+export function suspectsText({ suspects, proven }: Pick<Cause, 'suspects' | 'proven'>): string {
   const [first] = suspects;
   if (first === undefined) return 'no cause found';
   const places = suspects.map(placeText);
   const all = `${places.slice(0, -1).join(', ')}${places.length > 1 ? ' and ' : ''}${places.at(-1)}`;
+  const one = suspects.length === 1;
   switch (first.why) {
     case 'link-down':
-      return `the link of ${all} was down`;
+      return `the ${one ? 'link' : 'links'} of ${all} ${one ? 'was' : 'were'} down${proven ? '' : ' until shortly before'}`;
     case 'not-running':
-      return `${all} did not run: stopped, or without a core`;
+      return `${all} did not run: its process was stopped or got no CPU core`;
     case 'awaited':
-      return `suspect ${all}: every rank that waited, waited for it`;
+      return `suspected: ${all}; all waiting ranks waited for ${one ? 'it' : 'them'}`;
     case 'pair':
-      return `suspects ${all}: they waited for each other`;
+      return `suspected: ${all}; they waited for each other`;
   }
 }
 
@@ -59,10 +59,10 @@ const everyText = ({ everyMs }: { readonly everyMs?: number }): string =>
   everyMs === undefined ? '' : `, about every ${formatDuration(Math.round(everyMs / 1000) * 1000)}`;
 
 function causeText(cause: Cause, withDay: boolean): string {
-  const { count, longestMs, suspects, times } = cause;
+  const { count, longestMs, times } = cause;
   const size = count === 1 ? `of ${spanText(longestMs)}` : `of up to ${spanText(longestMs)}`;
   const stalls = `${plural(count, 'stall')} ${size}${everyText(cause)}`;
-  return `${stalls}: ${suspectsText(suspects)} (${timesText(times, count, withDay)})`;
+  return `${stalls}: ${suspectsText(cause)} (${timesText(times, count, withDay)})`;
 }
 
 function linkText(link: LinkVerdict, withDay: boolean): string {
@@ -84,8 +84,10 @@ export const lastsDays = ({ startedAt, endedAt }: SoakVerdict): boolean =>
 /** Everything that was found, a sentence each: links first, then stalls by what they cost. */
 export function soakTroubles(verdict: SoakVerdict): string[] {
   const withDay = lastsDays(verdict);
+  const { count, kept } = verdict.stalls;
   return [
     ...verdict.links.map((link) => linkText(link, withDay)),
+    ...(kept < count ? [`causes are known for the longest ${kept} of ${count} stalls`] : []),
     ...verdict.causes.map((cause) => causeText(cause, withDay)),
   ];
 }
@@ -101,8 +103,8 @@ export function soakHeadline(soak: SoakVerdict): string {
       ? [`${plural(stalls.count, 'stall')}, the longest ${spanText(longest)}`]
       : []),
     ...(flaps > 0 ? [`${plural(flaps, 'link failure')}`] : []),
-    ...rows.flatMap(({ column, drift }) =>
-      drift?.slower ? [`${column} ${percentText(drift)} slower at the end than at the start`] : [],
+    ...rows.flatMap((row) =>
+      row.drift?.slower ? [`${nameOf(row, rows)} became ${percentText(row.drift)} slower`] : [],
     ),
   ];
   if (verdict === 'nothing') return `${benchmark} measured nothing: ${soak.reason}.`;
@@ -111,6 +113,12 @@ export function soakHeadline(soak: SoakVerdict): string {
   const end = verdict === 'failed' ? `${benchmark} did not pass. ` : '';
   return `${end}${found.length === 0 ? 'No stall' : found.join('; ')} in ${over}.`;
 }
+
+/** With its size where there are several. */
+const nameOf = ({ column, bytes }: RowVerdict, all: readonly RowVerdict[]): string =>
+  bytes === null || all.every((one) => one.bytes === bytes)
+    ? column
+    : `${column} ${formatBytes(bytes)}`;
 
 const percentText = ({ first, last }: { first: number; last: number }): string =>
   `${((last / first - 1) * 100).toFixed(0)} %`;

@@ -27,8 +27,9 @@ export class SoakProgress implements SoakListener {
     );
   }
 
-  stalled({ at, milliseconds, suspects }: Stall): void {
-    this.#say(`${clockText(at)}  stall of ${spanText(milliseconds)}: ${suspectsText(suspects)}`);
+  stalled(stall: Stall): void {
+    const { at, milliseconds } = stall;
+    this.#say(`${clockText(at)}  stall of ${spanText(milliseconds)}: ${suspectsText(stall)}`);
   }
 
   #say(line: string): void {

@@ -50,8 +50,8 @@ function soakChart(rows: readonly SoakRow[], all: readonly SoakRow[], start: num
   const values = [...lines.flatMap(({ data }) => data), ...marks].map(([, y]) => y!);
   return {
     title: `${sizedName(rows[0]!)} over time`,
-    caption: `Time per iteration in each interval, from ${clockText(rows[0]!.soak.startedAt, true)} on. Diamonds are stalls at their extra time; dashed lines are links that went down.`,
-    summary: summaryOf(rows, stalls.length, links.length),
+    caption: `Time per iteration in each interval, starting at ${clockText(rows[0]!.soak.startedAt, true)}. Diamonds show stalls and their extra time; dashed lines show when a link went down.`,
+    summary: summaryOf(rows, links.length),
     heightPx: plotHeightPx,
     option: framed({
       tooltip: 'axis elapsed ns',
@@ -95,7 +95,8 @@ const linkMarks = (
   })),
 });
 
-function summaryOf(rows: readonly SoakRow[], stalls: number, links: number): string {
+function summaryOf(rows: readonly SoakRow[], links: number): string {
+  const stalls = rows.reduce((sum, { soak }) => sum + soak.stallCount, 0);
   const [first, last] = [rows[0]!, rows.at(-1)!].map(({ nanoseconds }) =>
     formatNanoseconds(nanoseconds!.p50),
   );

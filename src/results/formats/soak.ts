@@ -65,7 +65,7 @@ function headOf(run: Run, verdict: SoakVerdict, unicode: boolean): string[] {
 }
 
 function intervalTable(run: Run, withDay: boolean): string[] {
-  const heads = ['', 'interval', 'from', 'Gbps', 'min', 'p50', 'p99', 'p99.9', 'max', 'stalls'];
+  const heads = ['', 'interval', 'start', 'Gbps', 'min', 'p50', 'p99', 'p99.9', 'max', 'stalls'];
   const lines = [...rowsByKey(run.rows.filter(isSoakRow)).values()].flatMap((group) => {
     const rows = group as SoakRow[];
     const worst = rows.reduce((a, b) => (b.nanoseconds!.mean > a.nanoseconds!.mean ? b : a));
@@ -96,20 +96,21 @@ const figureTexts = ({ gbps, min, p50, p99, p999, max }: IntervalFigures): strin
 ];
 
 /** All NICs together, and each that lost or repeated something. */
-function counterLines({ nics, tcpRetransmits }: SoakVerdict): string[] {
-  if (nics.length === 0) return [];
-  const sum = (key: 'txBytes' | 'drops' | 'retransmits') =>
-    nics.reduce((total, nic) => total + nic[key], 0);
-  const resent = tcpRetransmits + sum('retransmits');
-  const all = `counters of ${plural(nics.length, 'NIC')}: ${formatDecimalBytes(sum('txBytes'))} sent, ${resent} retransmitted, ${sum('drops')} dropped`;
+function counterLines({ nics, counters, tcpRetransmits }: SoakVerdict): string[] {
+  if (counters.nics === 0) return [];
+  const resent = tcpRetransmits + counters.retransmits;
+  const sent = formatDecimalBytes(counters.txBytes);
+  const all = `counters of ${plural(counters.nics, 'NIC')}: ${sent} sent, ${lossText(resent, counters.drops)}`;
   const telling = nics.filter(({ drops, retransmits }) => drops + retransmits > 0);
   return [
     all,
     ...telling
       .slice(0, mostNics)
       .map(
-        ({ host, nic, drops, retransmits }) =>
-          `${nic} on ${host}: ${retransmits} retransmitted, ${drops} dropped`,
+        ({ host, nic, drops, retransmits }) => `${nic} on ${host}: ${lossText(retransmits, drops)}`,
       ),
   ];
 }
+
+const lossText = (retransmits: number, drops: number): string =>
+  `${plural(retransmits, 'retransmission')}, ${plural(drops, 'dropped packet')}`;

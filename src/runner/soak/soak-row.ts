@@ -1,7 +1,9 @@
+import { totalsOf } from '../../analysis/soak/nic-counts.js';
 import { isNoisy } from '../../measure/statistics.js';
 import type { Path } from '../../results/path.js';
 import { measuredRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
+import type { NicTotals } from '../../results/soak.js';
 import { judged, type RowSubject } from '../row.js';
 import type { Checked } from '../verify.js';
 import type { Interval } from './course.js';
@@ -18,7 +20,7 @@ interface SoakRowParts {
 
 /** Of an interval's samples, as many are kept as show their spread. */
 const keptSamples = 33;
-/** In a row of a large world, only NICs that have something to tell are kept. */
+/** In a row of a large world, only NICs that lost or repeated something are kept; `counters` has the totals. */
 const mostNics = 64;
 
 /** One interval of one column and size; undefined where it had no loop in it. */
@@ -26,17 +28,24 @@ export function soakRow(parts: SoakRowParts): Row | undefined {
   const { ledger, cell, subject, interval } = parts;
   const { histogram, batch } = ledger.cell(cell);
   if (histogram.count === 0) return undefined;
+  const counted = parts.path && countedPath(parts.path);
   const row = measuredRow({
     ...judged(subject, histogram.mean, parts.checked),
     samples: [Math.round(histogram.mean * batch)],
     batch,
-    ...(parts.path && { path: fewer(parts.path) }),
+    ...(counted && { path: counted.path }),
   });
-  return intervalRow(row, ledger, cell, interval);
+  return intervalRow(row, ledger, cell, interval, counted?.counters);
 }
 
 /** A row with the times of an interval in place of its own. */
-export function intervalRow(row: Row, ledger: Ledger, cell: number, interval: Interval): Row {
+export function intervalRow(
+  row: Row,
+  ledger: Ledger,
+  cell: number,
+  interval: Interval,
+  counters?: NicTotals,
+): Row {
   const { histogram, iterations, batch, stalls, stallCount } = ledger.cell(cell);
   const samples = histogram.spread(keptSamples).map((each) => Math.round(each * batch));
   const { min, mean, max } = histogram;
@@ -56,13 +65,15 @@ export function intervalRow(row: Row, ledger: Ledger, cell: number, interval: In
       stalls: [...stalls].sort((a, b) => a.at.localeCompare(b.at)),
       stallCount,
       links: ledger.takeLinks(),
+      ...(counters && { counters }),
       ...(interval.reopened && { reopened: true }),
     },
   };
 }
 
-function fewer(path: Path): Path {
-  if (path.nics.length <= mostNics) return path;
-  const telling = path.nics.filter(({ retransmits, drops }) => retransmits || drops);
-  return { ...path, nics: telling.slice(0, mostNics) };
+export function countedPath(path: Path): { path: Path; counters: NicTotals } {
+  const { nics } = path;
+  const telling = nics.filter(({ retransmits, drops }) => retransmits || drops);
+  const kept = nics.length <= mostNics ? nics : telling.slice(0, mostNics);
+  return { path: { ...path, nics: kept }, counters: totalsOf(nics) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { blame, type Case } from '../../../src/analysis/soak/blame.js';
+import { suspectsText } from '../../../src/analysis/soak/words.js';
 
 const hosts = ['h0', 'h1', 'h2', 'h3'];
 const nics = hosts.map(() => ['nic0', 'nic1']);
@@ -43,9 +44,22 @@ describe('a link that was down', () => {
     expect(found).toMatchObject({ proven: false, suspects: [{ host: 'h0' }, { host: 'h2' }] });
   });
 
-  test('is blamed for a while after: connections recover later', () => {
-    expect(blame(stall({ links: [{ ...link, atMs: -2500 }] })).proven).toBe(true);
-    expect(blame(stall({ links: [{ ...link, atMs: -3500 }] })).proven).toBe(false);
+  test('is suspected for a while after: connections recover later', () => {
+    const after = (atMs: number, changes: Partial<Case> = {}) =>
+      blame(stall({ links: [{ ...link, atMs }], ...changes }));
+    expect(after(-1200)).toMatchObject({ proven: true, suspects: [{ why: 'link-down' }] });
+    expect(after(-2500)).toMatchObject({ proven: false, suspects: [{ why: 'link-down' }] });
+    expect(suspectsText(after(-2500))).toMatch(/h2 \(rank 2\) was down until shortly before$/);
+    expect(after(-3500)).toMatchObject({ proven: false, suspects: [] });
+    const pauses = [{ rank: 3, atMs: 1100, milliseconds: 1900 }];
+    expect(after(-2500, { pauses })).toMatchObject({ proven: true, suspects: [{ ranks: [3] }] });
+  });
+
+  test('and another are named together', () => {
+    const found = blame(stall({ links: [link, { ...link, host: 'h3' }] }));
+    expect(suspectsText(found)).toBe(
+      'the links of nic0 on h2 (rank 2) and nic0 on h3 (rank 3) were down',
+    );
   });
 
   test('of a host without a part in the turn is not blamed', () => {

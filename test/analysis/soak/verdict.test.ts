@@ -5,6 +5,7 @@ import { soakHeadline, soakTroubles } from '../../../src/analysis/soak/words.js'
 import { formatSoak } from '../../../src/results/formats/soak.js';
 import { mergeRepeats } from '../../../src/results/repeats.js';
 import { skippedRow } from '../../../src/results/rows.js';
+import { countedPath } from '../../../src/runner/soak/soak-row.js';
 import { runOf } from '../../results/fixtures.js';
 import { flappingRun, interval, minutes } from '../../results/soak-fixtures.js';
 
@@ -46,9 +47,40 @@ test('a link that flaps every 90 seconds is named, counted and timed', () => {
   expect(text.split('\n').every((line) => line.length <= 100)).toBe(true);
 });
 
+test('where rows keep only their longest stalls, the causes say so', () => {
+  const rows = flappingRun().rows.map((row) => ({ ...row, soak: { ...row.soak!, stallCount: 5 } }));
+  const verdict = soakVerdict(runOf(rows));
+  expect(verdict.stalls).toMatchObject({ count: 30, kept: 3 });
+  const troubles = soakTroubles(verdict);
+  expect(troubles[1]).toBe('causes are known for the longest 3 of 30 stalls');
+  expect(soakTroubles(soakVerdict(flappingRun())).join()).not.toContain('longest');
+});
+
+test('the counters of all NICs are summed, though a row of a large world lists few', () => {
+  const nics = minutes(100).map((i) => ({
+    ...{ host: `h${i}`, ranks: [i], nic: 'nic0', txBytes: 1000, rxBytes: 10, expectedTxBytes: 0 },
+    ...(i === 7 && { drops: 3 }),
+  }));
+  const { path, counters } = countedPath({ nics, asPlanned: true });
+  expect(path.nics).toMatchObject([{ host: 'h7', drops: 3 }]);
+  const rows = minutes(2).map((i) => ({ ...interval(i, 100, { counters }), path }));
+  const verdict = soakVerdict(runOf(rows));
+  expect(verdict.counters).toEqual({
+    ...{ nics: 100, txBytes: 200_000, rxBytes: 2000 },
+    ...{ retransmits: 0, drops: 6 },
+  });
+  const text = formatSoak(runOf(rows), verdict);
+  expect(text).toContain('counters of 100 NICs: 200 kB sent, 0 retransmissions, 6 dropped packets');
+  expect(text).toContain('nic0 on h7: 0 retransmissions, 6 dropped packets');
+});
+
 test('getting slower from the first quarter to the last is found; noise is not', () => {
   const slow = soakVerdict(runOf(minutes(16).map((i) => interval(i, 100 + 5 * i))));
   expect(slow).toMatchObject({ verdict: 'slower', rows: [{ drift: { slower: true } }] });
+  expect(soakHeadline(slow)).toMatch(/^MultiPin became \d+ % slower in 16 intervals\.$/);
+  const sizes = minutes(16).map((i) => ({ ...interval(i, 100), bytes: 4096 }));
+  const two = soakVerdict(runOf([...minutes(16).map((i) => interval(i, 100 + 5 * i)), ...sizes]));
+  expect(soakHeadline(two)).toMatch(/^MultiPin 1M became/);
   const noisy = soakVerdict(runOf(minutes(16).map((i) => interval(i, i % 3 === 0 ? 150 : 100))));
   expect(noisy.verdict).toBe('steady');
 });
