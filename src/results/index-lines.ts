@@ -1,5 +1,6 @@
 /** The lines of an index file. What they refer to stands before them, so that a file can be appended to at any time. */
 import { z } from 'zod';
+import type { Headline } from './headline.js';
 import {
   type FileStamp,
   type IndexedRun,
@@ -8,18 +9,23 @@ import {
   SharedParts,
   type SkippedFile,
 } from './index-entry.js';
-import type { RowSubject } from './row-key.js';
-import type { Outcome } from './schema.js';
+import { subjectSchema } from './run-glance.js';
+import { headerSchema, type Outcome } from './schema.js';
 
 const version = 'weft.index/1';
 
 const stampLine = { file: z.string(), bytes: z.number(), modifiedMs: z.number() };
+/** Of the header, nested keys that came later are kept too: lines are checked, and then used as they are. */
 const lineSchema = z.union([
-  z.object({ index: z.literal(version) }),
-  z.object({ setup: z.string(), header: z.record(z.string(), z.unknown()) }),
-  z.object({ shape: z.string(), subjects: z.array(z.record(z.string(), z.unknown())) }),
-  z.object({ ...stampLine, skipped: z.string() }),
+  z.strictObject({ index: z.literal(version) }),
+  z.strictObject({
+    setup: z.string(),
+    header: headerSchema.omit({ schema: true, id: true, startedAt: true }),
+  }),
+  z.strictObject({ shape: z.string(), subjects: z.array(subjectSchema) }),
+  z.strictObject({ ...stampLine, skipped: z.string() }),
 ]);
+type Line = z.infer<typeof lineSchema>;
 
 type Figures = readonly (number | null)[];
 
@@ -33,16 +39,30 @@ interface RunLine extends Omit<IndexedRun, 'setup' | 'shape' | 'values'> {
   readonly outcomes: string;
 }
 
-function isRunLine(json: object): json is RunLine {
-  const line = json as Record<keyof RunLine, unknown>;
+function isRunLine(json: unknown): json is RunLine {
+  if (!isObject(json)) return false;
+  const line: Partial<Record<keyof RunLine, unknown>> = json;
   return (
     Array.isArray(line.of) &&
-    [line.p50, line.gbps, line.spread].every(Array.isArray) &&
-    [line.file, line.id, line.startedAt, line.outcomes].every((one) => typeof one === 'string') &&
+    [line.p50, line.gbps, line.spread].every(areFigures) &&
+    [line.file, line.id, line.outcome, line.outcomes].every((one) => typeof one === 'string') &&
     [line.bytes, line.modifiedMs, line.tried].every((one) => typeof one === 'number') &&
-    (line.endedAt === null || typeof line.endedAt === 'string') &&
-    (line.outcome as string) in letters
+    isTime(line.startedAt) &&
+    (line.endedAt === null || isTime(line.endedAt)) &&
+    Object.hasOwn(letters, line.outcome as string) &&
+    (line.headline === undefined || isHeadline(line.headline))
   );
+}
+
+const isObject = (json: unknown): json is object => typeof json === 'object' && json !== null;
+const isFigure = (one: unknown): boolean => one === null || typeof one === 'number';
+const areFigures = (one: unknown): boolean => Array.isArray(one) && one.every(isFigure);
+const isTime = (one: unknown): boolean => typeof one === 'string' && !Number.isNaN(Date.parse(one));
+
+function isHeadline(json: unknown): boolean {
+  if (!isObject(json)) return false;
+  const { column, bytes, gbps = 0, mops = 0 }: Partial<Record<keyof Headline, unknown>> = json;
+  return typeof column === 'string' && isFigure(bytes) && [gbps, mops].every(Number.isFinite);
 }
 
 const letters: Readonly<Record<Outcome, string>> = {
@@ -78,19 +98,31 @@ export class IndexReader {
   }
 
   take(text: string): void {
-    if (text === '') return;
-    const line = parsed(text);
-    if (line && 'index' in line) this.valid = true;
-    else if (line === undefined || !this.valid) this.waste++;
+    if (text !== '' && !this.#has(jsonOf(text))) this.waste++;
+  }
+
+  /** Whether the line says something. A part whose hash is not its own is not what was written. */
+  #has(json: unknown): boolean {
+    if (this.valid && isRunLine(json)) return this.#keep(this.#run(json));
+    if (!lineSchema.safeParse(json).success) return false;
+    const line = json as Line;
+    if ('index' in line) this.valid = true;
+    else if (!this.valid) return false;
     else if ('setup' in line) {
-      this.#setups.set(line.setup, this.parts.setup(line.header as RunSetup['header']));
+      const setup = this.parts.setup(line.header);
+      if (setup.hash !== line.setup) return false;
+      this.#setups.set(setup.hash, setup);
     } else if ('shape' in line) {
-      this.#shapes.set(line.shape, this.parts.shape(line.subjects as never as RowSubject[]));
-    } else {
-      const entry = 'skipped' in line ? line : this.#run(line);
-      if (entry === undefined) this.waste++;
-      else this.set(entry);
-    }
+      const shape = this.parts.shape(line.subjects);
+      if (shape.hash !== line.shape) return false;
+      this.#shapes.set(shape.hash, shape);
+    } else return this.#keep(line);
+    return true;
+  }
+
+  #keep(entry: Entry | undefined): boolean {
+    if (entry !== undefined) this.set(entry);
+    return entry !== undefined;
   }
 
   #run({ of, p50, gbps, spread, outcomes, ...rest }: RunLine): IndexedRun | undefined {
@@ -117,12 +149,10 @@ function numbers(values: Figures): Float64Array {
   return made;
 }
 
-/** Undefined for half a line, and for whatever else stands there. */
-function parsed(text: string): z.infer<typeof lineSchema> | RunLine | undefined {
+/** Undefined for half a line. */
+function jsonOf(text: string): unknown {
   try {
-    const json: unknown = JSON.parse(text);
-    if (typeof json === 'object' && json !== null && isRunLine(json)) return json;
-    return lineSchema.safeParse(json).data;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

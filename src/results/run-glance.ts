@@ -24,6 +24,11 @@ const glanceRowSchema = z.object({
   nanoseconds: nanoseconds.unwrap().pick({ min: true, p50: true, p95: true }).nullable(),
 });
 
+/** What a row measured, as an index holds it. */
+export const subjectSchema = glanceRowSchema.pick({
+  ...{ kind: true, column: true, bytes: true, labels: true },
+});
+
 const samplesBegin = Buffer.from('"samples":[');
 
 /**

@@ -168,6 +168,46 @@ describe('an index file', () => {
     expect((await readRunIndex(folder)).filesRead).toBe(0);
   });
 
+  type Line = Record<string, unknown>;
+  const edits: [string, string, (line: Line) => unknown][] = [
+    ['setup without a world', 'header', (line) => delete (line.header as Line).world],
+    ['setup with a world of text', 'header', (line) => ((line.header as Line).world = 'x')],
+    ['setup whose header was altered', 'header', (line) => ((line.header as Line).benchmark = 'x')],
+    ['setup with null for a header', 'header', (line) => (line.header = null)],
+    ['shape of other subjects', 'subjects', (line) => (line.subjects = [{ column: 7 }])],
+    ['shape of null', 'subjects', (line) => (line.subjects = [null])],
+    ['run without its parts', 'p50', (line) => (line.of = [])],
+    ['run with text for figures', 'p50', (line) => (line.p50 = ['10'])],
+    ['run with more rows than its shape', 'p50', (line) => (line.p50 = [1, 2])],
+    ['run with an unknown outcome', 'p50', (line) => (line.outcome = 'constructor')],
+    ['run with unknown outcomes of rows', 'p50', (line) => (line.outcomes = '?')],
+    ['run with a time that is none', 'p50', (line) => (line.startedAt = 'yesterday')],
+    ['run with null for its best row', 'p50', (line) => (line.headline = null)],
+    ['run with text for a rate', 'p50', (line) => (line.headline = { column: 'a', gbps: 'fast' })],
+    ['skipped file with a number for the reason', 'skipped', (line) => (line.skipped = 1)],
+    ['skipped file with a setup', 'skipped', (line) => (line.setup = 'x')],
+  ];
+
+  test.each(edits)('with a line of a %s is repaired', async (_, key, damage) => {
+    put('a', [row(10)], day(1));
+    put('b', [row(20)], day(2));
+    writeFileSync(join(folder, 'foreign.jsonl'), '{"hello":"world"}\n');
+    const whole = await readRunIndex(folder);
+    const lines = stored().trim().split('\n');
+    const edited = lines.map((text) => {
+      const line = JSON.parse(text) as Line;
+      if (key in line) damage(line);
+      return JSON.stringify(line);
+    });
+    expect(edited).not.toEqual(lines);
+    writeFileSync(join(folder, indexName), `${edited.join('\n')}\nnull\n7\n"x"\n[]\n`);
+    const repaired = await readRunIndex(folder);
+    expect(repaired.runs).toEqual(whole.runs);
+    expect(repaired.skipped).toEqual(whole.skipped);
+    expect(repaired.filesRead).toBeGreaterThan(0);
+    expect((await readRunIndex(folder)).filesRead).toBe(0);
+  });
+
   function dropLines(path: string, which: RegExp): void {
     const kept = stored()
       .split('\n')
