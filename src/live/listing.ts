@@ -1,5 +1,6 @@
-import { type Series, seriesOf } from '../analysis/history/series.js';
+import { seriesOf } from '../analysis/history/series.js';
 import { trendSteps } from '../analysis/history/words.js';
+import { groupBy } from '../measure/group.js';
 import type { IndexedRun } from '../results/run-index.js';
 import { runSchemaName } from '../results/schema.js';
 import type { RunFolder } from './run-folder.js';
@@ -63,12 +64,7 @@ let kept: { readonly runs: readonly IndexedRun[]; readonly trends: Trends } | un
 /** How the row that is a run's headline did up to that run. Series are made once for each state of the index. */
 function trendsOf(runs: readonly IndexedRun[]): Trends {
   if (kept?.runs === runs) return kept.trends;
-  const byRow = new Map<string, Series[]>();
-  for (const series of seriesOf(runs)) {
-    const { column, bytes } = series.row;
-    const key = `${column} ${bytes}`;
-    byRow.set(key, [...(byRow.get(key) ?? []), series]);
-  }
+  const byRow = groupBy(seriesOf(runs), ({ row }) => `${row.column} ${row.bytes}`);
   const trends: Trends = ({ headline, ...run }) => {
     if (headline === undefined) return undefined;
     for (const { runs: own, nanoseconds } of byRow.get(`${headline.column} ${headline.bytes}`) ??

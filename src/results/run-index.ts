@@ -66,9 +66,7 @@ export class RunIndex {
 
   /** Files that hold a run or are named as if they did. */
   get runFiles(): string[] {
-    return [...this.#files.values()]
-      .filter((entry) => isRun(entry) || entry.file.endsWith(runFileEnding))
-      .map(({ file }) => file);
+    return [...this.#files.values()].filter(isKept).map(({ file }) => file);
   }
 
   /** Whether these are the files that the last update found. */
@@ -79,7 +77,7 @@ export class RunIndex {
   /** Files named like run files that are none, or are damaged. */
   get skipped(): SkippedFile[] {
     return [...this.#files.values()].filter(
-      (entry): entry is SkippedFile => !isRun(entry) && entry.file.endsWith(runFileEnding),
+      (entry): entry is SkippedFile => !isRun(entry) && isKept(entry),
     );
   }
 
@@ -122,7 +120,7 @@ export class RunIndex {
     try {
       const entry = await readEntry(this.folder, stamp, this.#reader.parts);
       this.#reader.set(entry);
-      fresh.push(entry);
+      if (isKept(entry)) fresh.push(entry);
       return entry;
     } catch (error) {
       if (!isSystemError(error)) throw error;
@@ -158,7 +156,7 @@ export class RunIndex {
     const draft = `${this.#path}.${randomBytes(6).toString('hex')}.tmp`;
     const writer = new IndexWriter();
     try {
-      await writeFile(draft, writer.lines(this.#reader.entries.values()));
+      await writeFile(draft, writer.lines([...this.#reader.entries.values()].filter(isKept)));
       await rename(draft, this.#path);
       this.#writer = writer;
       this.#reader.waste = 0;
@@ -196,6 +194,9 @@ export async function readRunIndex(folder: string, options: UpdateOptions = {}):
   const index = await RunIndex.open(folder);
   return index.update(options);
 }
+
+/** Files that hold a run or are named as if they did. Others may be many, and a look at one costs no more than a line. */
+const isKept = (entry: Entry): boolean => isRun(entry) || entry.file.endsWith(runFileEnding);
 
 const byStart = (a: IndexedRun, b: IndexedRun): number =>
   a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : a.file < b.file ? -1 : 1;

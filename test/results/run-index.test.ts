@@ -130,14 +130,14 @@ describe('an index', () => {
     expect((await index.update()).runs).toMatchObject([{ outcome: 'passed' }]);
   });
 
-  test('counts what is no run file, or damaged, and leaves other files alone', async () => {
+  test('counts files that are not run files, and damaged ones, and leaves other files alone', async () => {
     put('good', [row(10)]);
     appendFileSync(put('damaged', [row(10)]), 'garbage\n');
     writeFileSync(join(folder, 'foreign.jsonl'), '{"hello":"world"}\n');
     writeFileSync(join(folder, 'empty.jsonl'), '');
     writeFileSync(join(folder, 'report.html'), '<html>');
     mkdirSync(join(folder, 'folder.jsonl'));
-    for (const filesRead of [5, 0]) {
+    for (const filesRead of [5, 1]) {
       const index = await readRunIndex(folder);
       expect(index.filesRead).toBe(filesRead);
       expect(ids(index)).toEqual(['good']);
@@ -146,6 +146,8 @@ describe('an index', () => {
         'foreign.jsonl': 'not a run file',
         'empty.jsonl': 'not a run file',
       });
+      expect(await index.update()).toMatchObject({ filesRead: 0 });
+      expect(stored()).not.toContain('report.html');
     }
   });
 });
@@ -252,6 +254,22 @@ describe('an index file', () => {
     file.close();
     expect(stored().split('\n').length).toBeLessThan(10);
     expect((await readRunIndex(folder)).filesRead).toBe(0);
+  });
+
+  test('does not grow with files that are no runs', async () => {
+    put('a', [row(10)]);
+    const index = await readRunIndex(folder);
+    const { size } = statSync(join(folder, indexName));
+    for (let i = 0; i < 1100; i++) {
+      writeFileSync(join(folder, 'notes.txt'), 'x'.repeat(i));
+      await index.update();
+    }
+    expect(statSync(join(folder, indexName)).size).toBeLessThanOrEqual(size);
+    for (let i = 0; i < 1200; i++) {
+      writeFileSync(join(folder, 'log.jsonl'), 'x'.repeat(i));
+      await index.update();
+    }
+    expect(stored().split('\n').length).toBeLessThan(1100);
   });
 
   test('that cannot be written is said, and the index is complete', async () => {
