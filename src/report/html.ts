@@ -65,7 +65,9 @@ function answerSection(
     '<section class="answer" aria-label="The answer">',
     `<h1>${escapeMarkup(answer.headline)}</h1>`,
     ...(answer.lead === '' ? [] : [`<p class="lead">${escapeMarkup(answer.lead)}</p>`]),
-    ...(cards.length > 0 ? [`<div class="runs">${cards.map(runCard).join('\n')}</div>`] : about),
+    ...(cards.length > 0
+      ? [`<div class="run-cards">${cards.map(runCard).join('\n')}</div>`]
+      : about),
     pointsHtml(answer.points),
     '<noscript><p>The charts need JavaScript; the tables below hold every number.</p></noscript>',
     `<nav aria-label="Sections"><ul>${links.join('')}</ul></nav>`,

@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)(`a report in a browser${noBrowser ? ` (${noBrowser})`
       );
       await using tab = await Tab.open({ colorScheme, viewport: { width, height: 800 } });
       await tab.page.goto(reported.url);
-      const cards = await tab.page.locator('.runs .run').all();
+      const cards = await tab.page.locator('.run-cards .run').all();
       const boxes = await Promise.all(cards.map((card) => card.boundingBox()));
       expect(boxes).toHaveLength(8);
       expect(new Set(boxes.map((box) => box!.x)).size).toBe(columns);
