@@ -124,6 +124,7 @@ test('a rank that stands still is found, timed and named', async () => {
   process.kill(rank1, 'SIGSTOP');
   await sleep(1500);
   process.kill(rank1, 'SIGCONT');
+  const continuedAt = Date.now();
   await desk.rowsIn(3);
   child.kill('SIGINT');
   const { exitCode, stdout } = await child;
@@ -132,8 +133,12 @@ test('a rank that stands still is found, timed and named', async () => {
   const [cause] = verdict.causes;
   expect(cause).toMatchObject({ proven: true, suspects: [{ ranks: [1], why: 'not-running' }] });
   expect(cause!.longestMs).toBeGreaterThan(1000);
-  expect(cause!.longestMs).toBeLessThan(3000);
-  expect(Math.abs(Date.parse(cause!.times[0]!) - stoppedAt)).toBeLessThan(1000);
+  expect(cause!.longestMs).toBeLessThan(continuedAt - stoppedAt + 3000);
+  const longest = verdict.stalls.longest.find(
+    ({ milliseconds }) => milliseconds === cause!.longestMs,
+  );
+  expect(Date.parse(longest!.at)).toBeGreaterThan(stoppedAt - 1000);
+  expect(Date.parse(longest!.at)).toBeLessThan(continuedAt);
 });
 
 describe('trouble', () => {
@@ -153,12 +158,14 @@ describe('trouble', () => {
 
   test('wrong bytes end it at once', async () => {
     using desk = new Desk();
-    const line = `soak --for 20s --every 10s ${patient} --format json -- ${write}`;
+    const line = `soak --for 1h --every 30m ${patient} --format json -- ${write}`;
     const { exitCode, stdout } = await desk.weft(line, withFault('flip:1'));
     expect(exitCode).toBe(1);
     const verdict = verdictOf(stdout);
-    expect(verdict).toMatchObject({ verdict: 'failed', errors: [{ code: 'DATA_WRONG' }] });
-    expect(Date.parse(verdict.endedAt) - Date.parse(verdict.startedAt)).toBeLessThan(8000);
+    expect(verdict).toMatchObject({
+      ...{ verdict: 'failed', intervals: 1 },
+      errors: [{ code: 'DATA_WRONG' }],
+    });
   });
 
   test.for([
@@ -166,7 +173,7 @@ describe('trouble', () => {
     ['-- wrote', /unknown benchmark wrote/],
     ['', /missing required argument/],
     ['-- write --repeats 3', /--repeats has no effect on soak/],
-    ['-- write --format csv', /no format csv/],
+    ['-- write --format csv', /soak cannot print csv/],
     ['-- write --ranks 1', /at least 2 ranks/],
   ] as const)('bad usage: %s', async ([options, message]) => {
     using desk = new Desk();

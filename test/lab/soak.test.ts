@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SoakVerdict } from '../../src/analysis/soak/verdict.js';
 import { portName, switchSpace } from '../../src/lab/names.js';
 import { readRun } from '../../src/results/read-run.js';
@@ -9,18 +9,27 @@ import { Desk } from '../benchmarks/weft.js';
 import { inSpace, labName, until, whyNoLab } from './laboratory.js';
 
 const lab = labName('soak');
+const reason = whyNoLab();
+/** What a loaded machine may add to a time. */
+const loadMs = 3000;
 
-describe.runIf(whyNoLab() === undefined)('a soak in a lab', () => {
+describe('a soak in a lab', () => {
   const desk = new Desk();
-  const link = (host: number, nic: number, to: 'up' | 'down') =>
+  /** Returns when it was begun and done. */
+  const link = (host: number, nic: number, to: 'up' | 'down'): [number, number] => {
+    const begun = Date.now();
     inSpace('ip', switchSpace(lab), 'link', 'set', portName(host, nic), to);
+    return [begun, Date.now()];
+  };
 
   beforeAll(async () => {
+    if (reason !== undefined) return;
     const up = await desk.weft(`lab up --name ${lab} --hosts 3 --nics 2 --rate 100mbit`);
     expect(up).toMatchObject({ exitCode: 0 });
   });
+  beforeEach(({ skip }) => skip(reason !== undefined, reason));
   afterAll(async () => {
-    await desk.weft(`lab down --force --name ${lab}`);
+    if (reason === undefined) await desk.weft(`lab down --force --name ${lab}`);
     desk[Symbol.dispose]();
   });
 
@@ -29,21 +38,26 @@ describe.runIf(whyNoLab() === undefined)('a soak in a lab', () => {
     const child = desk.start(`lab run --name ${lab} -- ${soak}`);
     await desk.rowsIn(1);
     await sleep(700);
-    const wentDown = Date.now();
-    link(2, 1, 'down');
+    const [downFrom, downBy] = link(2, 1, 'down');
     await sleep(2000);
-    link(2, 1, 'up');
+    const [upFrom, upBy] = link(2, 1, 'up');
+    const expectInTime = (at: string) => {
+      expect(Date.parse(at)).toBeGreaterThan(downFrom - 1000);
+      expect(Date.parse(at)).toBeLessThan(upBy);
+    };
     const { exitCode, stdout, stderr } = await child;
     expect(exitCode, String(stderr)).toBe(4);
     const verdict: SoakVerdict = JSON.parse(String(stdout));
     expect(verdict.links).toMatchObject([{ host: 'h2', nic: 'nic1', ranks: [2], downs: 1 }]);
-    expect(Math.abs(Date.parse(verdict.links[0]!.times[0]!) - wentDown)).toBeLessThan(1000);
-    expect(Math.abs(verdict.links[0]!.longestMs - 2000)).toBeLessThan(500);
+    expectInTime(verdict.links[0]!.times[0]!);
+    expect(verdict.links[0]!.longestMs).toBeGreaterThan(upFrom - downBy - 1000);
+    expect(verdict.links[0]!.longestMs).toBeLessThan(upBy - downFrom + loadMs);
     const blamed = verdict.causes.filter(({ longestMs }) => longestMs > 1000);
-    expect(blamed).toMatchObject([
-      { proven: true, suspects: [{ host: 'h2', nic: 'nic1', why: 'link-down' }] },
-    ]);
-    expect(Math.abs(Date.parse(blamed[0]!.times[0]!) - wentDown)).toBeLessThan(1000);
+    expect(blamed[0]).toMatchObject({ proven: true });
+    for (const { suspects } of blamed) {
+      expect(suspects).toMatchObject([{ host: 'h2', nic: 'nic1', why: 'link-down' }]);
+    }
+    expectInTime(blamed[0]!.times[0]!);
     const stall = verdict.stalls.longest.find(({ milliseconds }) => milliseconds > 1000)!;
     expect(stall.waiting, JSON.stringify(stall)).toContainEqual({ rank: 0, for: [2] });
     expect(verdict.nics.map(({ nic }) => nic).sort()).toEqual([
