@@ -34,10 +34,8 @@ const endMs = 10_000;
 export function addSoakCommand(program: Command): void {
   const command = program
     .command('soak')
-    .summary('Run a benchmark for hours; find stalls and who caused them.')
-    .description(
-      'Run a benchmark for hours: times per interval, stalls and who caused them, links that went down.',
-    )
+    .summary('Run a benchmark for hours; find stalls and their causes.')
+    .description('Run a benchmark for hours; report stalls, their causes and link failures.')
     .argument('<benchmark...>', 'benchmark and its options, e.g. -- write -b 16M')
     .usage('[options] -- <benchmark> [benchmark options]')
     .passThroughOptions();
@@ -78,7 +76,7 @@ function stopping(stop: Stop): RankJob['interrupted'] {
     seen.add(signal);
     if (stop.signal !== undefined) return true;
     stop.signal = signal;
-    const late = `rank ${world.rank} was stopped by ${signal}, but did not end within ${endMs / 1000} s`;
+    const late = `rank ${world.rank} received ${signal} but did not stop within ${endMs / 1000} s`;
     const end = setTimeout(() => void world.fail(new WeftError('ABORTED', late)), endMs);
     world.signal.addEventListener('abort', () => clearTimeout(end));
     stop.ended = () => clearTimeout(end);
@@ -88,8 +86,8 @@ function stopping(stop: Stop): RankJob['interrupted'] {
 
 function refuse({ format, ncclJson }: Pick<ShowOptions, 'format' | 'ncclJson'>): void {
   if (format !== 'table' && format !== 'json') {
-    throw new WeftError('BAD_USAGE', `soak has no format ${format}`, {
-      hint: 'Use table or json; weft report and weft plot draw its run file.',
+    throw new WeftError('BAD_USAGE', `soak cannot print ${format}`, {
+      hint: 'Use --format table or json. For charts, pass the run file to weft report or weft plot.',
     });
   }
   if (ncclJson !== undefined) {

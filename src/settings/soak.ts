@@ -33,9 +33,9 @@ const shortestIntervalMs = 10;
 export const soakOptions = {
   forMs: option({
     flags: '--for <time>',
-    help: 'end after this time, e.g. 8h',
+    help: 'stop after this time, e.g. 8h',
     kind: span,
-    defaultText: 'at Ctrl-C',
+    defaultText: 'until Ctrl-C',
   }),
   everyMs: option({
     flags: '--every <time>',
@@ -53,9 +53,9 @@ export const soakOptions = {
   reopen: onOff('--reopen', 'open new connections for every interval'),
   stall: option({
     flags: '--stall <limit>',
-    help: 'extra time (250ms) or multiple (3x) that makes a stall',
+    help: 'stall limit, e.g. 250ms or 3x',
     kind: stallLimit,
-    defaultText: '100ms, or half the usual time if longer',
+    defaultText: '100ms and 1.5x',
   }),
 };
 
