@@ -1,8 +1,12 @@
+import type { Carried } from '../../analysis/path/observation.js';
+import { addTotals, totalsOf } from '../../analysis/soak/nic-counts.js';
+import { isSockets } from '../../fabric/providers.js';
 import { median } from '../../measure/quantile.js';
 import { scaled } from '../../results/repeats.js';
 import { rowsByKey } from '../../results/row-key.js';
 import type { Row } from '../../results/schema.js';
-import type { Stall } from '../../results/soak.js';
+import type { NicTotals, Stall } from '../../results/soak.js';
+import { carriedBetween, type Reading } from '../../session/path/counters.js';
 import { LinkWatch, type SeenDown } from '../../session/path/link-watch.js';
 import { Pulse } from '../../session/path/pulse.js';
 import { tcpResent } from '../../session/path/tcp-resent.js';
@@ -18,6 +22,13 @@ import { intervalRow } from './soak-row.js';
 interface TimedRow {
   readonly row: Row;
   readonly fromMs: number;
+}
+
+/** What a rank tells at the end of an interval. */
+interface Closing {
+  readonly down: readonly SeenDown[];
+  /** By NIC of its host; from the first rank of each host. */
+  readonly gained: readonly Carried[];
 }
 
 /** A pair's rows are one with those of the other pairs. */
@@ -41,6 +52,11 @@ export class OwnSoak implements AsyncDisposable {
   readonly #course: Course;
   readonly #pulse: Pulse;
   readonly #first: boolean;
+  /** Of this host. */
+  readonly #nics: ReadonlySet<string>;
+  #reading: Reading | undefined;
+  /** What no row has told of yet. */
+  #counted: NicTotals[] = [];
   #ledger: Ledger | undefined;
   #rows: TimedRow[] = [];
   #startMs = 0;
@@ -61,6 +77,8 @@ export class OwnSoak implements AsyncDisposable {
     this.#first = path?.counters !== undefined;
     const links = this.#first ? new LinkWatch(own!.flat(), performance.now()) : undefined;
     this.#pulse = new Pulse(links, stallAfterMs(0, undefined));
+    this.#nics = new Set(own?.flat());
+    this.#reading = path?.counters?.read();
   }
 
   /** Rank 0's benchmark begins a row. */
@@ -82,7 +100,7 @@ export class OwnSoak implements AsyncDisposable {
     for (let runs = 0; ; runs++) {
       const step = await this.#world.broadcast('soak', this.#next(interval, runs));
       if (step !== 'run') {
-        await this.#noteDown(step === 'end');
+        await this.#close(step === 'end');
         this.#tell(interval);
         return step === 'more';
       }
@@ -107,12 +125,24 @@ export class OwnSoak implements AsyncDisposable {
   }
 
   /** What is down at the end is told then; otherwise when it comes up. */
-  async #noteDown(atEnd: boolean): Promise<void> {
-    const own = atEnd ? this.#pulse.down(performance.now()) : [];
-    const down = await this.#world.gather<SeenDown[]>('links', own);
-    for (const [rank, seen] of (down ?? []).entries()) {
-      this.#ledger!.addLinks(seen, rank, Date.now());
-    }
+  async #close(atEnd: boolean): Promise<void> {
+    const down = atEnd ? this.#pulse.down(performance.now()) : [];
+    const own = { down, gained: this.#gained() };
+    const all = await this.#world.gather<Closing>('end of an interval', own);
+    if (!all) return;
+    for (const [rank, { down }] of all.entries()) this.#ledger!.addLinks(down, rank, Date.now());
+    const gained = all.flatMap((one) => one.gained);
+    if (gained.length > 0) this.#counted.push(totalsOf(gained));
+  }
+
+  /** What the NICs of this host counted since the last call. */
+  #gained(): Carried[] {
+    const [before, now] = [this.#reading, this.#opened.session?.path.counters?.read()];
+    this.#reading = now;
+    return [...this.#nics].flatMap((nic) => {
+      const [from, to] = [before?.get(nic), now?.get(nic)];
+      return (from && to && carriedBetween(from, to)) ?? [];
+    });
   }
 
   async #runOnce(): Promise<void> {
@@ -136,6 +166,7 @@ export class OwnSoak implements AsyncDisposable {
 
   #note(reports: readonly LapReport[], startedAt: number): Stall[] {
     this.#ledger!.addReported({ reports, at: startedAt });
+    this.#addResent(reports);
     return this.#rows.flatMap(({ row, fromMs }) => {
       if (row.outcome === 'failed' || row.outcome === 'aborted') this.#bad ??= row;
       if (row.nanoseconds === null || row.samples.length === 0) {
@@ -162,6 +193,14 @@ export class OwnSoak implements AsyncDisposable {
     });
   }
 
+  /** TCP retransmits for a NIC that does not count that itself. */
+  #addResent(reports: readonly LapReport[]): void {
+    const provider = this.#opened.session?.path.routes.provider;
+    if (provider === undefined || !isSockets(provider)) return;
+    const retransmits = reports.reduce((sum, { resent }) => sum + (resent ?? 0), 0);
+    this.#counted.push({ nics: 0, txBytes: 0, rxBytes: 0, retransmits, drops: 0 });
+  }
+
   #tell(interval: Interval, reason?: string): void {
     if (this.#world.rank !== 0) return;
     for (const [key, { index, last }] of this.#cells) {
@@ -171,7 +210,10 @@ export class OwnSoak implements AsyncDisposable {
       const { perPeer: _, perRank: __, path: ___, ...subject } = subjectOf(last);
       const checked = this.#checked.get(key)!;
       const told = { ...subject, ...scaled(last, factor), checked };
-      const row = intervalRow(told, this.#ledger!, index, interval);
+      // Counters belong to all rows: the first that is told has them.
+      const counted = this.#counted.splice(0);
+      const counters = counted.length === 0 ? undefined : addTotals(counted);
+      const row = intervalRow(told, this.#ledger!, index, interval, counters);
       const outcome = reason === undefined ? row.outcome : 'aborted';
       this.#course.listener.row({ ...row, outcome, ...(reason !== undefined && { reason }) });
     }

@@ -6,6 +6,7 @@ import type { LapReport } from '../../../src/runner/soak/lap.js';
 import { Ledger } from '../../../src/runner/soak/ledger.js';
 import { OwnSoak } from '../../../src/runner/soak/own-soak.js';
 import { intervalRow } from '../../../src/runner/soak/soak-row.js';
+import { HostCounters } from '../../../src/session/path/counters.js';
 import { openWorld, type World } from '../../../src/world/world.js';
 import { sampleRow } from '../../results/fixtures.js';
 import { fakeSysfs } from '../../topology/fake-sysfs.js';
@@ -67,7 +68,8 @@ test('what is found while a size is verified that has no loop is told by the fir
 
 /** A benchmark that says what each of its runs does. */
 function ownSoak(course: Course, world: World, runs: ((soak: OwnSoak) => void)[]): OwnSoak {
-  const path = { counters: {}, routes: { hostOf: [0], nics: [['nic0']] } };
+  const routes = { hostOf: [0], nics: [['nic0', 'lo']], provider: 'tcp' };
+  const path = { counters: new HostCounters(), routes };
   let next = 0;
   const opened = { session: { path }, run: async () => runs[next++]?.(soak) };
   const soak = new OwnSoak(opened as unknown as OpenBenchmark, world, course);
@@ -84,7 +86,9 @@ test('a link failure in a run without a row is told with the next row', async ()
   expect(await soak.interval(past(0))).toBe(true);
   expect(rows).toEqual([]);
   await soak.interval(past(1));
-  expect(rows).toMatchObject([{ repeat: 1, soak: { links: [{ nic: 'nic0', milliseconds: 0 }] } }]);
+  expect(rows).toMatchObject([
+    { repeat: 1, soak: { links: [{ nic: 'nic0', milliseconds: 0 }], counters: { nics: 1 } } },
+  ]);
 });
 
 test('a link that is down at the end is told by a benchmark with its own procedure, too', async () => {
