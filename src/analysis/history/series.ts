@@ -1,6 +1,7 @@
 import { fabricName } from '../../results/fabric-name.js';
 import type { IndexedRun, RunSetup } from '../../results/index-entry.js';
 import type { RowSubject } from '../../results/row-key.js';
+import type { RunHeader } from '../../results/schema.js';
 
 /** Runs whose rows can be compared over time. Which hosts they ran on may change; how many may not. */
 export interface Place {
@@ -48,7 +49,7 @@ export function seriesOf(runs: readonly IndexedRun[], filter: SeriesFilter = {})
     if (filter.benchmark !== undefined && run.setup.header.benchmark !== filter.benchmark) continue;
     let place = placeOfSetup.get(run.setup);
     if (place === undefined) {
-      const own = placeOf(run.setup);
+      const own = placeOf(run.setup.header);
       const key = JSON.stringify(own);
       place = places.get(key) ?? new PlaceSeries(own, filter.column);
       places.set(key, place);
@@ -59,8 +60,7 @@ export function seriesOf(runs: readonly IndexedRun[], filter: SeriesFilter = {})
   return [...places.values()].flatMap((place) => place.series());
 }
 
-function placeOf({ header }: RunSetup): Place {
-  const { benchmark, world, fabric } = header;
+export function placeOf({ benchmark, world, fabric }: RunSetup['header'] | RunHeader): Place {
   const provider = fabricName(fabric);
   return { benchmark, ranks: world.ranks, hosts: world.hosts.length, provider };
 }
