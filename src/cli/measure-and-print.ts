@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { clockText } from '../analysis/soak/words.js';
 import { formatRun } from '../results/formats/format-run.js';
 import { formatNoRun, formatRunMetrics } from '../results/formats/metrics.js';
 import { formatNcclJson } from '../results/formats/nccl-json.js';
@@ -86,11 +87,6 @@ function print({ run, path, error }: Recorded, show: ShowOptions, first: boolean
   return exitCodeOf(error) || exitCode.failed;
 }
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
 /** `2026-11-07 09:30:12.045`, local time. */
-export function timestamp(at: Date): string {
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
-  return `${day} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`;
-}
+export const timestamp = (at: Date): string =>
+  `${clockText(at.toISOString(), true)}.${String(at.getMilliseconds()).padStart(3, '0')}`;

@@ -69,14 +69,16 @@ export function formatDecimalBytes(bytes: number): string {
 export const plural = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unitMs = {
+  ...{ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
+} as const;
 
 /** A time span as users write it: `8h`, `90s`, `1.5m`, `200ms`, `1h30m`; in milliseconds. */
 export function parseDuration(text: string): number {
-  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy)];
+  const parts = [...text.trim().matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/gy)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text.trim()) {
     throw new WeftError('BAD_USAGE', `"${text}" is not a time span`, {
-      hint: 'Write a number with ms, s, m, h or d: 200ms, 90s, 8h, 1h30m.',
+      hint: 'Write a number with ms, s, m, h, d or w: 200ms, 90s, 8h, 1h30m.',
     });
   }
   return parts.reduce(
