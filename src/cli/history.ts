@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type History, historyOf, usualTolerance } from '../analysis/history/history.js';
 import type { SeriesFilter } from '../analysis/history/series.js';
 import { WeftError } from '../errors.js';
-import { plural } from '../measure/units.js';
+import { parseDuration, plural } from '../measure/units.js';
 import { folderError } from '../results/folder-error.js';
 import { formatHistory, historyFormats } from '../results/formats/history.js';
 import { formatHistoryMetrics } from '../results/formats/metrics.js';
@@ -15,26 +15,32 @@ import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
 import { metricsOption } from './show-options.js';
 
-const unitMs = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-
 /** A date, a time, or how long ago; as run files write times. */
 const moment: ValueKind<string> = {
   parse: (value) => {
-    const [, count, unit] = /^(\d+)([hdw])$/.exec(value) ?? [];
-    const at =
-      count === undefined ? Date.parse(value) : Date.now() - Number(count) * unitMs[unit as 'h'];
-    if (Number.isNaN(at)) throw new Error('It must be a date such as 2026-10-01, or 12h, 30d, 8w.');
-    return new Date(at).toISOString();
+    const at = new Date(timeOf(value));
+    if (Number.isNaN(at.getTime())) {
+      throw new Error('It must be a date such as 2026-10-01, or a time span such as 90m, 30d, 8w.');
+    }
+    return at.toISOString();
   },
   inFile: 'date',
 };
+
+function timeOf(value: string): number {
+  try {
+    return Date.now() - parseDuration(value);
+  } catch {
+    return Date.parse(value);
+  }
+}
 
 const historyOptions = {
   benchmark: option({ flags: '--benchmark <name>', help: 'only this benchmark', kind: text }),
   column: option({ flags: '--column <name>', help: 'only this column', kind: text }),
   since: option({
     flags: '--since <when>',
-    help: 'only runs since then: 2026-10-01, 30d, 12h',
+    help: 'only runs since this time, e.g. 2026-10-01, 30d, 12h',
     kind: moment,
   }),
   tolerance: option({
@@ -46,11 +52,15 @@ const historyOptions = {
   all: onOff('--all', 'show every row and every change'),
   format: option({
     flags: '--format <format>',
-    help: `output format: ${historyFormats.join(', ')}`,
+    help: `format: ${historyFormats.join(', ')}`,
     kind: choice(historyFormats),
     default: 'table',
   }),
-  out: option({ flags: '-o, --out <file>', help: 'also draw it: an SVG or HTML file', kind: text }),
+  out: option({
+    flags: '-o, --out <file>',
+    help: 'also write charts to this .svg or .html file',
+    kind: text,
+  }),
   metrics: metricsOption,
 };
 
@@ -59,7 +69,7 @@ export function addHistoryCommand(program: Command): void {
   const command = program
     .command('history')
     .argument('[folder]', 'folder of run files', resultsFolder)
-    .description('Show trends over many runs, and when they changed.');
+    .description('Show the trend of every row over many runs and when it changed.');
   addOptions(command, historyOptions).action(async (folder: string, raw: unknown) => {
     const { format, all, out, metrics, tolerance, ...filter } = readOptions(raw, historyOptions);
     const draw = out === undefined ? undefined : await drawerOf(out);
@@ -101,7 +111,7 @@ function tellOf({ skipped, unsaved, folder }: RunIndex): void {
   }
   if (unsaved !== undefined) {
     process.stderr.write(
-      `weft: cannot store an index in ${folder} (${unsaved}); every call reads all run files\n`,
+      `weft: cannot write the index to ${folder} (${unsaved}); every command will read all run files\n`,
     );
   }
 }
@@ -119,7 +129,7 @@ function nothingFound(folder: string, { runs }: RunIndex, filter: SeriesFilter):
     `no measured row in ${plural(runs.length, 'run')} of ${folder}`,
     {
       hint: asked
-        ? `Check --benchmark, --column and --since. Benchmarks there: ${benchmarks.join(', ')}.`
+        ? `Check --benchmark, --column and --since. The folder has runs of ${benchmarks.join(', ')}.`
         : 'Run weft report to see why rows were skipped or failed.',
     },
   );

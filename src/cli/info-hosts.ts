@@ -60,7 +60,12 @@ function textOf({ size, hosts: hostOfRank }: World, facts: WorldFacts, { format 
     ...factTable(facts, differences),
     ...(hosts.length === 1
       ? []
-      : ['', differing === '' ? 'The hosts are alike.' : `The hosts differ: ${differing}.`]),
+      : [
+          '',
+          differing === ''
+            ? 'No differences between the hosts.'
+            : `The hosts differ in ${differing}.`,
+        ]),
   ].join('\n');
 }
 

@@ -27,7 +27,7 @@ const infoOptions = {
     help: 'read an hwloc XML file instead of this machine',
     kind: text,
   }),
-  allRanks: onOff('--all-ranks', 'compare the hosts of a job (local ranks or a launcher’s)'),
+  allRanks: onOff('--all-ranks', 'compare the hosts of all ranks; measure nothing'),
   ...rankOptions,
 };
 type InfoOptions = ValuesOf<typeof infoOptions>;

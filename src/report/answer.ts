@@ -72,7 +72,7 @@ function resultOf(groups: readonly (readonly Run[])[], comparisons: readonly Aga
   return `${[common, winners].filter(Boolean).join('; ')}.`;
 }
 
-/** `3 benchmarks on tcp, 4 ranks on 1 host: all passed, no wrong byte` */
+/** `3 benchmarks on tcp, 4 ranks on 1 host: all passed, no wrong bytes` */
 function commonText(runs: readonly Run[], benchmarks: number): string {
   const common = (of: (run: Run) => string) => {
     const texts = new Set(runs.map(of));
@@ -89,7 +89,7 @@ function commonText(runs: readonly Run[], benchmarks: number): string {
   const checked = runs.every(({ rows }) => rows.some((row) => row.checked.bytes > 0));
   const wrong = runs.some(({ rows }) => rows.some((row) => row.checked.wrong > 0));
   const result = passed === runs.length ? 'all passed' : `${passed} passed`;
-  const data = checked && !wrong ? ', no wrong byte' : '';
+  const data = checked && !wrong ? ', no wrong bytes' : '';
   return `${count}${benchmarks} benchmarks${where}: ${result}${data}`;
 }
 

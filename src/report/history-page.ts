@@ -69,7 +69,7 @@ export function renderHistory(history: History): string {
   const tables = places.map(({ name, rows }) =>
     htmlTable({
       caption: name,
-      heads: [['Row', 'Runs', 'Latest', 'Usual', 'Last change'].map((text) => ({ text }))],
+      heads: [['Row', 'Runs', 'Latest', 'Usual', 'Last change (UTC)'].map((text) => ({ text }))],
       rows: rows.map((row) => [
         { text: row.name },
         { text: String(row.runs) },

@@ -19,7 +19,7 @@ describe('weft history', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('6 rows in 40 runs: 1 change, the latest on 2025-01-02');
     expect(stdout).toContain('also changed: libfabric 1.17 → 1.22');
-    expect(stdout).toMatch(/MultiPin 4K +40 .* 1\.\d\d× slower 2025-01-02/);
+    expect(stdout).toMatch(/MultiPin 4K +40 .* 1\.\d\d× slower on 2025-01-02/);
   });
 
   test('draws it, writes metrics, and prints JSON', { timeout }, async () => {
@@ -38,9 +38,14 @@ describe('weft history', () => {
 
   test.each([
     ['history nowhere', 2, 'nowhere does not exist'],
-    ['history --since tomorrow', 2, 'It must be a date such as 2026-10-01'],
+    [
+      'history --since tomorrow',
+      2,
+      'It must be a date such as 2026-10-01, or a time span such as 90m',
+    ],
+    ['history --since 1h30m', 1, 'no measured row in 40 runs'],
     ['history -o h.png', 2, 'does not end in .svg or .html'],
-    ['history --benchmark all2all', 1, 'Benchmarks there: write'],
+    ['history --benchmark all2all', 1, 'The folder has runs of write'],
     ['history weft-results/..', 1, 'contains no run files'],
   ])('%s exits with %i', { timeout }, async (line, code, message) => {
     const { exitCode, stderr } = await desk.weft(line);

@@ -30,7 +30,7 @@ describe('a host with another MTU', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^3 hosts, 3 ranks: h0 h1 h2\n/);
     expect(stdout).toMatch(/\nMTU +9000 on 2 hosts +1500 on h2\n/);
-    expect(stdout).toMatch(/\nThe hosts differ: MTU\.$/);
+    expect(stdout).toMatch(/\nThe hosts differ in MTU\.$/);
   });
 
   test('is a finding of pairs, and in the header of its run', { timeout }, async () => {

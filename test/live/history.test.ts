@@ -43,7 +43,11 @@ describe('a folder of many runs', () => {
     expect(history.answer).toContain('6 rows in 60 runs: 1 change');
     expect(history.places).toHaveLength(1);
     expect(history.events).toMatchObject([
-      { text: '2 rows 1.50× slower', changed: 'also changed: libfabric 1.17 → 1.22', worse: true },
+      {
+        text: '2 rows became 1.50× slower',
+        changed: 'also changed: libfabric 1.17 → 1.22',
+        worse: true,
+      },
     ]);
     expect(history.charts[0]).toMatchObject({ kind: 'history' });
     const { id } = history.places[0]!.rows[1]!;

@@ -84,10 +84,10 @@ describe('several benchmarks', () => {
 
   test('are introduced by what they have in common', () => {
     expect(headline(timed(5), made.referenceRun('all2all'), made.referenceRun('sendrecv'))).toBe(
-      '3 benchmarks on efa, 4 ranks on 4 hosts: all passed, no wrong byte.',
+      '3 benchmarks on efa, 4 ranks on 4 hosts: all passed, no wrong bytes.',
     );
     expect(headline(by('tcp', timed(5)), made.referenceRun('all2all'))).toBe(
-      '2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong byte.',
+      '2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong bytes.',
     );
   });
 
@@ -108,7 +108,7 @@ describe('several benchmarks', () => {
   test('of which some have several runs say both', () => {
     const runs = [by('tcp', timed(5)), by('shm', timed(10)), made.referenceRun('all2all')];
     expect(headline(...runs)).toBe(
-      '3 runs of 2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong byte; highest rate: tcp in write.',
+      '3 runs of 2 benchmarks, 4 ranks on 4 hosts: all passed, no wrong bytes; highest rate: tcp in write.',
     );
   });
 

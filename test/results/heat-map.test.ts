@@ -80,7 +80,7 @@ test('a world wider than the terminal shows its worst ranks', () => {
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('so does one with more cells than a call takes arguments', () => {
+test('a matrix larger than the argument limit of a call is drawn too', () => {
   expect(formatRun(pairRun(400, 7), 'table', { width: 80 })).toMatch(/^h7 +40 % +100 %/m);
 });
 

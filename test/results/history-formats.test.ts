@@ -28,21 +28,21 @@ describe('a history', () => {
     const text = formatHistory(history, 'table');
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
     expect(text).toMatchInlineSnapshot(`
-      "9 rows in 50 runs: 1 change, the latest on 2026-01-31: write, 3 rows 1.90× slower
+      "9 rows in 50 runs: 1 change, the latest on 2026-01-31: write, 3 rows became 1.90× slower
 
       write, 4 ranks on 4 hosts, tcp
-      Row                Runs      Latest       Usual  Trend             Last change
+      Row                Runs      Latest       Usual  Trend             Last change (UTC)
       SinglePin 64K        50  23.91 Gbps  23.96 Gbps  ▅▄▅▅▄▅▄▄▅▄▅▅▄▅▄▄
       SinglePin 1M         50  23.99 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
       SinglePin 16M        50  24.00 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
-      MultiPin 64K         50  12.61 Gbps  12.62 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
-      MultiPin 1M          50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
-      MultiPin 16M         50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower 2026-01-31
+      MultiPin 64K         50  12.61 Gbps  12.62 Gbps  ██████████▁▁▁▁▁▁  1.90× slower on 2026-01-31
+      MultiPin 1M          50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower on 2026-01-31
+      MultiPin 16M         50  12.63 Gbps  12.63 Gbps  ██████████▁▁▁▁▁▁  1.90× slower on 2026-01-31
       RoundRobinPin 64K    50  23.91 Gbps  23.96 Gbps  ▅▄▅▅▄▅▄▄▅▄▅▅▄▅▄▄
       RoundRobinPin 1M     50  23.99 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
       RoundRobinPin 16M    50  24.00 Gbps  24.00 Gbps  ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅
 
-      2026-01-31 00:00  write, 4 ranks on 4 hosts, tcp: 3 rows 1.90× slower
+      2026-01-31 00:00 UTC  write, 4 ranks on 4 hosts, tcp: 3 rows became 1.90× slower
         MultiPin 64K, MultiPin 1M, MultiPin 16M
         also changed: libfabric 1.17 → 1.22
         first run after it: run-0030; last run before it: run-0029

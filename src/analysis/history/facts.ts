@@ -1,5 +1,7 @@
-import { factTitles } from '../../results/host-facts.js';
+import { plural } from '../../measure/units.js';
+import { factTitles, valuesOf, type WorldFacts } from '../../results/host-facts.js';
 import type { RunSetup } from '../../results/index-entry.js';
+import { namesOf } from '../hosts/differences.js';
 
 /** Something that a run file records besides its figures, and that was not the same any more. */
 export interface ChangedFact {
@@ -37,30 +39,37 @@ export function factsOf(setup: RunSetup): Facts {
   const known = kept.get(setup);
   if (known !== undefined) return known;
   const facts = new Map<string, string>();
-  collect(setup.header, '', facts);
+  collect(setup.header, '', facts, setup.header.world.hosts);
   kept.set(setup, facts);
   return facts;
 }
 
-function collect(value: unknown, path: string, facts: Map<string, string>): void {
+function collect(
+  value: unknown,
+  path: string,
+  facts: Map<string, string>,
+  hosts: readonly string[],
+): void {
   if (irrelevant.has(path)) return;
-  if (path.startsWith(ofHosts)) facts.set(path, factText(value));
+  if (path.startsWith(ofHosts)) facts.set(path, factText(value as WorldFacts[string], hosts));
   else if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      collect(inner, path === '' ? key : `${path}.${key}`, facts);
+      collect(inner, path === '' ? key : `${path}.${key}`, facts, hosts);
     }
   } else facts.set(path, textOf(value));
 }
 
 const ofHosts = 'world.facts.';
 
-/** One text where all hosts agree, else the hosts of each value. */
-const factText = (value: unknown): string =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value)
-        .map(([own, hosts]) => `${own} (hosts ${textOf(hosts)})`)
-        .join(', ')
-    : textOf(value);
+/** One text where all hosts agree, else the hosts of each value: `9000 on 3 hosts, 1500 on h2`. */
+function factText(fact: WorldFacts[string], hosts: readonly string[]): string {
+  if (typeof fact === 'string') return fact;
+  const who = (own: readonly string[]) =>
+    2 * own.length > hosts.length ? plural(own.length, 'host') : namesOf(own);
+  return valuesOf(fact, hosts)
+    .map(({ value, hosts: own }) => `${value} on ${who(own)}`)
+    .join(', ');
+}
 
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ');

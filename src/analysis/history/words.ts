@@ -1,5 +1,5 @@
 import { median } from '../../measure/quantile.js';
-import { plural, significant } from '../../measure/units.js';
+import { formatNanoseconds, plural } from '../../measure/units.js';
 import { nameOfRow } from '../../results/row-name.js';
 import type { History, HistoryEvent, Trend } from './history.js';
 import type { Place } from './series.js';
@@ -11,7 +11,7 @@ export function nameOfPlace({ benchmark, ranks, hosts, provider }: Place): strin
 }
 
 /** `2.0× slower`; `1.25× faster`. */
-export function factorText(factor: number): string {
+export function speedText(factor: number): string {
   const times = factor > 1 ? factor : 1 / factor;
   const digits = times < 1.995 ? 2 : times < 99.5 ? 1 : 0;
   return `${times.toFixed(digits)}× ${factor > 1 ? 'slower' : 'faster'}`;
@@ -23,11 +23,7 @@ export const minuteOf = (iso: string): string => `${dayOf(iso)} ${iso.slice(11, 
 
 /** The rate where there is one, else the time. */
 export function figureText(nanoseconds: number, gbps: number | null): string {
-  if (gbps !== null) return `${gbps.toPrecision(4)} Gbps`;
-  if (nanoseconds < 1e3) return `${significant(nanoseconds)} ns`;
-  return nanoseconds < 1e6
-    ? `${significant(nanoseconds / 1e3)} us`
-    : `${significant(nanoseconds / 1e6)} ms`;
+  return gbps === null ? formatNanoseconds(nanoseconds) : `${gbps.toPrecision(4)} Gbps`;
 }
 
 export function latestText({ series }: Trend): string {
@@ -46,13 +42,13 @@ export function usualGbps({ series, changes }: Trend): number | null {
   return rates.length === 0 ? null : median(rates);
 }
 
-/** What a reader should know of a row at a glance; empty where nothing happened. */
-export function remarkOf({ series, changes, outlier, tooFew }: Trend): string {
-  if (outlier !== null) return `latest run ${factorText(outlier)}`;
+/** What a reader should know of a row at a glance; empty where nothing happened. `brief` for a narrow column. */
+export function remarkOf({ series, changes, outlier, tooFew }: Trend, brief = false): string {
+  if (outlier !== null) return `latest run ${speedText(outlier)}`;
   const last = changes.at(-1);
   if (last === undefined) return tooFew ? 'too few runs' : '';
-  const more = changes.length > 1 ? ` (+${changes.length - 1})` : '';
-  return `${factorText(last.factor)} ${dayOf(series.runs[last.index]!.startedAt)}${more}`;
+  const more = changes.length > 1 ? ` (last of ${changes.length}${brief ? '' : ' changes'})` : '';
+  return `${speedText(last.factor)} on ${dayOf(series.runs[last.index]!.startedAt)}${more}`;
 }
 
 /** Speed over time in so many steps, each between 0 and 1; a range below a fifth is not stretched. */
@@ -68,16 +64,16 @@ export function trendSteps(nanoseconds: readonly number[], most: number): number
   return speeds.map((speed) => Number(((speed - lowest) / range).toFixed(3)));
 }
 
-/** `12 rows 2.0× slower`, `MultiPin 16M 1.30× faster`. */
+/** `12 rows became 2.0× slower`, `MultiPin 16M became 1.30× faster`. */
 export function eventText({ rows, factor }: HistoryEvent): string {
   const [only] = rows;
   const who = rows.length === 1 ? nameOfRow(only!.trend.series.row) : plural(rows.length, 'row');
-  return `${who} ${factorText(factor)}`;
+  return `${who} became ${speedText(factor)}`;
 }
 
 export const changedText = ({ changed }: HistoryEvent): string =>
   changed.length === 0
-    ? 'nothing else that run files record changed'
+    ? 'the run files show no other change'
     : `also changed: ${changed.map(({ what, from, to }) => `${what} ${shortened(from)} → ${shortened(to)}`).join('; ')}`;
 
 const longest = 60;
@@ -95,7 +91,9 @@ export function answerOf({ runs, trends, events }: History): string {
       ? 'no lasting change'
       : `${plural(events.length, 'change')}, the latest on ${dayOf(last.after.startedAt)}: ${last.place.benchmark}, ${eventText(last)}`,
     ...(outliers > 0 ? [`the latest run of ${plural(outliers, 'row')} is unusually slow`] : []),
-    ...(failed > 0 ? [`${plural(failed, 'row')} failed`] : []),
+    ...(failed > 0
+      ? [`${plural(failed, 'row')} failed in ${failed === 1 ? 'its' : 'their'} latest run`]
+      : []),
   ];
   return `${counted}: ${parts.join('; ')}`;
 }

@@ -68,7 +68,7 @@ export function describeDifference(difference: Difference): string {
 
 const advice: Partial<Record<FactKey, string>> = {
   nics: 'Find out why NICs are missing or down: dmesg, lspci, ip link.',
-  mtu: 'Set the same MTU on every host and switch port: larger frames are dropped on the way.',
+  mtu: 'Set the same MTU on every host and switch port; ports with a smaller MTU drop larger frames.',
   link: 'Check the cable, the transceiver and the switch port of the slower link.',
   pcie: 'Check the slot and the PCIe errors of that NIC (lspci -vv, dmesg).',
   gpus: 'Find out why GPUs are missing: dmesg, lspci, nvidia-smi.',

@@ -1,3 +1,4 @@
+import { plural } from '../../measure/units.js';
 import type { Chart } from '../../report/chart.js';
 import type { HistoryAnswer } from '../wire.js';
 import { ChartsView } from './charts-view.js';
@@ -5,7 +6,7 @@ import { element, setText, show, tableBox } from './dom.js';
 import { spark } from './spark.js';
 import { runAddress } from './words.js';
 
-const heads = ['Row', 'Runs', 'Latest', 'Usual', 'Trend', 'Last change'];
+const heads = ['Row', 'Runs', 'Latest', 'Usual', 'Trend', 'Last change (UTC)'];
 type Place = HistoryAnswer['places'][number];
 
 /** How every row developed: what changed and when, a table of rows, and the chart of any of them. */
@@ -43,7 +44,7 @@ async function fetched<Answer>(address: string): Promise<Answer | string> {
   try {
     const response = await fetch(address);
     if (response.ok) return (await response.json()) as Answer;
-    return `The history was refused: ${(await response.text()).trim()}`;
+    return `The server could not read the history: ${(await response.text()).trim()}`;
   } catch {
     return 'No history: the connection was lost. Reload the page.';
   }
@@ -71,7 +72,13 @@ function changesOf({ events }: HistoryAnswer): HTMLElement[] {
   const more = events.length - items.length;
   const left =
     more > 0
-      ? [element('p', { class: 'hint' }, `${more} earlier changes: weft history --all`)]
+      ? [
+          element(
+            'p',
+            { class: 'hint' },
+            `${plural(more, 'earlier change')} ${more === 1 ? 'is' : 'are'} not shown; weft history --all lists ${more === 1 ? 'it' : 'them'}`,
+          ),
+        ]
       : [];
   return [element('h2', {}, 'Changes'), element('ul', { class: 'points' }, ...items), ...left];
 }
@@ -106,7 +113,13 @@ function tableOf({ name, rows, hidden }: Place, choose: (id: string) => void): H
   const note =
     hidden === 0
       ? []
-      : [element('p', { class: 'hint' }, `${hidden} rows without a change are not shown.`)];
+      : [
+          element(
+            'p',
+            { class: 'hint' },
+            `${plural(hidden, 'row')} without a change ${hidden === 1 ? 'is' : 'are'} not shown.`,
+          ),
+        ];
   const table = tableBox(name, `Rows of ${name} over time`, head, body);
   table.classList.add('whole');
   return [element('h2', {}, name), table, ...note];

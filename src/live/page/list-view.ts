@@ -178,7 +178,7 @@ class Line {
     if (values === this.#trend) return;
     this.#trend = values;
     const row = headline ? headlineText(headline) : '';
-    const drawn = spark(trend, `Speed in the last ${trend.length} runs, up to ${row}`);
+    const drawn = spark(trend, `Trend over ${trend.length} runs, ending with ${row}`);
     this.#cells[7]!.replaceChildren(...(drawn ? [drawn] : []));
   }
 

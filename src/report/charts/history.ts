@@ -1,5 +1,5 @@
 import type { History, Trend } from '../../analysis/history/history.js';
-import { dayOf, factorText, nameOfPlace } from '../../analysis/history/words.js';
+import { dayOf, nameOfPlace, speedText } from '../../analysis/history/words.js';
 import { groupBy } from '../../measure/group.js';
 import { median } from '../../measure/quantile.js';
 import { plural } from '../../measure/units.js';
@@ -123,7 +123,7 @@ function marksOf(trends: readonly Trend[]): object[] {
   return [...days.values()].map((changes) => ({
     xAxis: median(changes.map(({ at }) => at)),
     label: {
-      formatter: factorText(median(changes.map(({ factor }) => factor))),
+      formatter: speedText(median(changes.map(({ factor }) => factor))),
       position: 'insideEndTop',
       rotate: 0,
       color: '@muted',
@@ -192,7 +192,7 @@ function summaryOf(trend: Trend): string {
   const name = nameOfRow(series.row);
   if (changes.length === 0) return `${name} did not change`;
   const said = changes.map(
-    ({ index, factor }) => `${factorText(factor)} on ${dayOf(series.runs[index]!.startedAt)}`,
+    ({ index, factor }) => `${speedText(factor)} on ${dayOf(series.runs[index]!.startedAt)}`,
   );
-  return `${name} ${said.join(', ')}`;
+  return `${name} became ${said.join(', ')}`;
 }

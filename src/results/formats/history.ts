@@ -116,7 +116,7 @@ function eventLines(event: HistoryEvent): string[] {
   const names = rows.map(({ trend }) => nameOfRow(trend.series.row));
   const some = names.length > 6 ? [...names.slice(0, 6), '…'] : names;
   return [
-    `${minuteOf(after.startedAt)}  ${nameOfPlace(place)}: ${eventText(event)}`,
+    `${minuteOf(after.startedAt)} UTC  ${nameOfPlace(place)}: ${eventText(event)}`,
     ...(rows.length > 1 ? [some.join(', ')] : []),
     changedText(event),
     `first run after it: ${after.id}; last run before it: ${before.id}`,
@@ -125,7 +125,7 @@ function eventLines(event: HistoryEvent): string[] {
 
 function tableOf(trends: readonly Trend[], unicode: boolean): PlainTable {
   return {
-    heads: ['Row', 'Runs', 'Latest', 'Usual', 'Trend', 'Last change'],
+    heads: ['Row', 'Runs', 'Latest', 'Usual', 'Trend', 'Last change (UTC)'],
     left: [0, 4, 5],
     lines: trends.map((trend) => [
       nameOfRow(trend.series.row),
@@ -133,7 +133,7 @@ function tableOf(trends: readonly Trend[], unicode: boolean): PlainTable {
       latestText(trend),
       usualText(trend),
       sparkline(trendSteps(trend.series.nanoseconds, trendWidth), unicode, 1),
-      remarkOf(trend),
+      remarkOf(trend, true),
     ]),
   };
 }

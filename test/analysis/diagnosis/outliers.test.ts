@@ -52,7 +52,7 @@ describe.each([0.5, 1.2, 2, 3])('an exchange of zipf:%f', (imbalance) => {
     expect(accused(fair, loads)).toEqual([]);
   });
 
-  test('nor of the crowd that sends to it', () => {
+  test('nor of many ranks that send to it at once', () => {
     expect(accused(fair.with(0, 1.5 * fair[0]!), loads)).toEqual([]);
   });
 

@@ -45,11 +45,15 @@ describe('a folder of runs', () => {
       changed: [{ what: 'libfabric', from: '1.17', to: '1.22' }],
     });
     expect(event!.factor).toBeCloseTo(2, 1);
-    expect(eventText(event!)).toBe('2 rows 2.0× slower');
+    expect(eventText(event!)).toBe('2 rows became 2.0× slower');
     expect(changedText(event!)).toBe('also changed: libfabric 1.17 → 1.22');
-    expect(remarkOf(history.trends[0]!)).toBe('2.0× slower 2026-01-26');
+    expect(remarkOf(history.trends[0]!)).toBe('2.0× slower on 2026-01-26');
+    const [change] = history.trends[0]!.changes;
+    const twice = { ...history.trends[0]!, changes: [change!, change!] };
+    expect(remarkOf(twice)).toBe('2.0× slower on 2026-01-26 (last of 2 changes)');
+    expect(remarkOf(twice, true)).toBe('2.0× slower on 2026-01-26 (last of 2)');
     expect(answerOf(history)).toBe(
-      '2 rows in 40 runs: 1 change, the latest on 2026-01-26: write, 2 rows 2.0× slower',
+      '2 rows in 40 runs: 1 change, the latest on 2026-01-26: write, 2 rows became 2.0× slower',
     );
   });
 
@@ -108,7 +112,7 @@ describe('what else changed', () => {
     }));
     expect(changed).toEqual([
       { what: 'NIC driver', from: '2.8', to: '2.13' },
-      { what: 'MTU', from: '9001', to: '1500 (hosts 3), 9001 (hosts 0-2)' },
+      { what: 'MTU', from: '9001', to: '9001 on 3 hosts, 1500 on d' },
       { what: 'later.something', from: 'true', to: 'false' },
     ]);
   });
@@ -120,7 +124,7 @@ describe('what else changed', () => {
     expect(changed).toEqual([]);
   });
 
-  test('says a host list that changed for good', () => {
+  test('names a host list that changed for good', () => {
     const changed = changedAt((day) => ({
       world: { ...header.world, hosts: [day < 20 ? 'a' : 'z', 'b', 'c', 'd'] },
     }));
@@ -154,7 +158,9 @@ describe('a row', () => {
     }));
     const history = historyOf(indexedRuns(made));
     expect(history.trends[0]!.series.failed).toMatchObject({ id: 'run-0009' });
-    expect(answerOf(history)).toBe('2 rows in 10 runs: no lasting change; 1 row failed');
+    expect(answerOf(history)).toBe(
+      '2 rows in 10 runs: no lasting change; 1 row failed in its latest run',
+    );
   });
 });
 
