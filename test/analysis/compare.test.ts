@@ -24,6 +24,18 @@ describe('two sides of the same thing', () => {
     expect(different / 300).toBeLessThanOrEqual(0.01);
   });
 
+  test('in turns, repeats that share the luck of their run are no runs of their own', () => {
+    const random = seededRandom(6);
+    let different = 0;
+    for (let trial = 0; trial < 200; trial++) {
+      const luck = { random, betweenBlocks: 0.01, betweenRuns: 0.1 };
+      const comparison = compareRuns(...sidesOf(luck, {}, { repeats: 5 }));
+      expect(comparison).toMatchObject({ method: 'in turns', blocks: [5, 5] });
+      if (accuses(comparison)) different += 1;
+    }
+    expect(different / 200).toBeLessThanOrEqual(0.01);
+  });
+
   test('in turns on a steady machine they are the same', () => {
     const comparison = compareRuns(...sidesOf({ random: seededRandom(2), betweenBlocks: 0.003 }));
     expect(verdictsOf(comparison)).toEqual(['same', 'same', 'same', 'same']);
@@ -33,7 +45,7 @@ describe('two sides of the same thing', () => {
 
   test.each([
     { name: 'single runs', repeats: 1, method: 'single' },
-    { name: 'repeats, one side after the other', repeats: 5, method: 'apart' },
+    { name: 'repeats of single runs', repeats: 5, method: 'single' },
   ])('$name prove nothing, since the noise is not known', ({ repeats, method }) => {
     const luck = { random: seededRandom(repeats), betweenBlocks: 0.002, repeats };
     const comparison = compareRuns([moodyRun(luck)], [moodyRun(luck)]);
@@ -175,7 +187,7 @@ describe('printed', () => {
   });
 
   test('no line is wider than the terminal', () => {
-    const apart = compareRuns(...sidesOf(luck, { 65536: 1.3 }, true));
+    const apart = compareRuns(...sidesOf(luck, { 65536: 1.3 }, { apart: true }));
     const lines = formatComparison(apart, 'table', { width: 60 }).split('\n');
     expect(lines.filter((line) => !/×|^to settle/.test(line) && line.length > 60)).toEqual([
       expect.stringMatching(/^Row/),

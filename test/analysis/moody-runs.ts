@@ -11,6 +11,8 @@ export interface Luck {
   readonly random: () => number;
   /** How runs (or repeats) differ when nothing has changed. */
   readonly betweenBlocks: number;
+  /** What the repeats of a run share, beyond that. */
+  readonly betweenRuns?: number;
   readonly repeats: number;
   /** What is slower in this run: a size's factor. */
   readonly slower?: Readonly<Record<number, number>>;
@@ -18,10 +20,12 @@ export interface Luck {
 }
 
 /** A run as a machine with moods makes it: each repeat has its own luck, and each row within it. */
-export function moodyRun({ random, betweenBlocks, repeats, slower = {}, minute = 0 }: Luck): Run {
+export function moodyRun(luck: Luck): Run {
+  const { random, betweenBlocks, betweenRuns = 0, repeats, slower = {}, minute = 0 } = luck;
   const rows: Row[] = [];
+  const shared = betweenRuns === 0 ? 1 : Math.exp(betweenRuns * bell(random));
   for (let repeat = 0; repeat < repeats; repeat++) {
-    const mood = Math.exp(betweenBlocks * bell(random));
+    const mood = shared * Math.exp(betweenBlocks * bell(random));
     for (const bytes of sizes) {
       const own = mood * Math.exp((betweenBlocks / 2) * bell(random)) * (slower[bytes] ?? 1);
       const samples = Array.from({ length: 20 }, () =>
@@ -35,12 +39,16 @@ export function moodyRun({ random, betweenBlocks, repeats, slower = {}, minute =
 }
 
 /** Five runs of each side, in turns or one side after the other. */
-export function sidesOf(luck: Omit<Luck, 'repeats' | 'minute'>, slower = {}, apart = false) {
+export function sidesOf(
+  luck: Omit<Luck, 'repeats' | 'minute'>,
+  slower = {},
+  { apart = false, repeats = 1 } = {},
+) {
   const side = (own: Luck['slower'], first: number) =>
     [0, 1, 2, 3, 4].map((i) =>
       moodyRun({
         ...luck,
-        repeats: 1,
+        repeats,
         minute: apart ? first * 5 + i : 2 * i + first,
         slower: own ?? {},
       }),

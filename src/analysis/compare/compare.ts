@@ -9,7 +9,7 @@ import {
   type Past,
   unknownNoise,
 } from './estimate.js';
-import { blocksOf, isComparable, pairUp, type RowPair, unmeasured } from './row-pairs.js';
+import { isComparable, pairUp, type RowPair, unmeasured } from './row-pairs.js';
 import { setUpDifferences, setUpKey } from './set-up.js';
 import { summaryOf } from './summary.js';
 
@@ -55,6 +55,7 @@ export interface Comparison {
   readonly b: readonly string[];
   readonly benchmark: string;
   readonly method: Method;
+  /** Runs of each side. */
   readonly blocks: readonly [a: number, b: number];
   readonly noise: Noise;
   /** At most this share of comparisons of equal runs calls any row slower or faster. */
@@ -68,8 +69,8 @@ export interface Comparison {
 }
 
 /**
- * `in turns`: runs of both sides alternate in time, so whatever the machine did it did to both. `apart`: several blocks
- * per side, but one side after the other. `single`: not even that.
+ * `in turns`: runs of both sides alternate in time, so whatever the machine did it did to both. `apart`: several runs per
+ * side, but one side after the other. `single`: not even that.
  */
 export type Method = 'in turns' | 'apart' | 'single';
 
@@ -90,16 +91,15 @@ export interface CompareOptions {
   readonly abWords?: string;
 }
 
-/** Compares runs of one benchmark. Every repeat in every run of a side is a block. */
+/** Compares runs of one benchmark. Every run is one block: repeats in a run share its luck. */
 export function compareRuns(
   a: readonly Run[],
   b: readonly Run[],
   options: CompareOptions = {},
 ): Comparison {
   const { tolerance = defaultTolerance, errorRate = defaultErrorRate, abWords } = options;
-  const [blocksA, blocksB] = [a.flatMap(blocksOf), b.flatMap(blocksOf)];
-  const method = methodOf(a, b, Math.min(blocksA.length, blocksB.length));
-  const pairs = pairUp(blocksA, blocksB);
+  const method = methodOf(a, b);
+  const pairs = pairUp(a, b);
   const { noise, estimates } = estimate(pairs.filter(isComparable), method, [a, b], options);
   let next = 0;
   const rows = pairs.map((pair): ComparedRow => {
@@ -120,11 +120,11 @@ export function compareRuns(
     b: b.map((run) => run.id),
     benchmark,
     method,
-    blocks: [blocksA.length, blocksB.length] as const,
+    blocks: [a.length, b.length] as const,
     noise,
     errorRate,
     tolerance,
-    ...(unclear && { settle: `weft ab ${moreRounds(rows, method, blocksA.length)}${words}` }),
+    ...(unclear && { settle: `weft ab ${moreRounds(rows, method, a.length)}${words}` }),
     warnings: setUpDifferences(a[0]!, b[0]!),
     rows,
   };
@@ -166,9 +166,9 @@ function knownSides([a, b]: readonly [readonly Run[], readonly Run[]]): Past['kn
   return known.filter(({ side }) => (side === 'a') === startOf(a) < startOf(b));
 }
 
-function methodOf(a: readonly Run[], b: readonly Run[], blocks: number): Method {
-  if (blocks < fewestBlocks) return 'single';
-  return Math.min(a.length, b.length) >= fewestBlocks && inTurns(a, b) ? 'in turns' : 'apart';
+function methodOf(a: readonly Run[], b: readonly Run[]): Method {
+  if (Math.min(a.length, b.length) < fewestBlocks) return 'single';
+  return inTurns(a, b) ? 'in turns' : 'apart';
 }
 
 /** Never more than two runs of a side without one of the other between. */

@@ -4,13 +4,13 @@ import { studentPoint } from '../../measure/student.js';
 import { mean } from '../../measure/summary.js';
 import type { Row } from '../../results/schema.js';
 import { type History, type Variation, variationOf } from './earlier-runs.js';
-import type { RowPair } from './row-pairs.js';
+import type { RowOfRun, RowPair } from './row-pairs.js';
 
 export type NoiseSource = 'blocks' | 'history' | 'unknown';
 
 /** How much the two sides of a row differ. */
 export interface Estimate {
-  /** Geometric mean over blocks of their medians, per iteration. */
+  /** Geometric mean over runs, and in a run over repeats, of their medians per iteration. */
   readonly nanosecondsA: number;
   readonly nanosecondsB: number;
   /** Time of B over time of A. */
@@ -101,8 +101,11 @@ function isUsual(
 }
 
 /** Logarithmic width of the middle half of the samples. */
-function logSpread(rows: readonly (Row | undefined)[]): number {
-  const samples = rows.map(samplesOf).filter((own) => own.length > 0);
+function logSpread(side: RowPair['a']): number {
+  const samples = side
+    .flat()
+    .map(samplesOf)
+    .filter((own) => own.length > 0);
   return median(
     samples.map((own) => Math.log(quantile(own, 0.75) / Math.max(quantile(own, 0.25), 1e-3))),
   );
@@ -138,9 +141,11 @@ const samplesOf = (row: Row | undefined): number[] =>
 
 const logTimes = ({ a, b }: RowPair): Sides => ({ a: a.map(logTime), b: b.map(logTime) });
 
-function logTime(row: Row | undefined): number | undefined {
-  const own = samplesOf(row);
-  return own.length === 0 ? undefined : Math.log(Math.max(1e-3, median(own)));
+/** Mean over the repeats of a run; undefined where none measured the row. */
+function logTime(repeats: RowOfRun): number | undefined {
+  const own = repeats.map(samplesOf).filter((samples) => samples.length > 0);
+  if (own.length === 0) return undefined;
+  return mean(own.map((samples) => Math.log(Math.max(1e-3, median(samples)))));
 }
 
 function timesOf(pair: RowPair) {
@@ -154,10 +159,13 @@ function timesOf(pair: RowPair) {
   };
 }
 
-function sampleSpread(rows: readonly (Row | undefined)[]): number {
-  const spreads = rows.map(samplesOf).flatMap((samples) => {
-    const middle = median(samples);
-    return middle > 0 ? (quantile(samples, 0.75) - quantile(samples, 0.25)) / middle : [];
-  });
+function sampleSpread(side: RowPair['a']): number {
+  const spreads = side
+    .flat()
+    .map(samplesOf)
+    .flatMap((samples) => {
+      const middle = median(samples);
+      return middle > 0 ? (quantile(samples, 0.75) - quantile(samples, 0.25)) / middle : [];
+    });
   return median(spreads);
 }

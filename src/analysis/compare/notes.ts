@@ -16,10 +16,9 @@ export const notesOf = (comparison: Comparison): string[] => [
 ];
 
 function noiseText(comparison: Comparison): string {
-  const { method, blocks, noise, errorRate, rows, a, b } = comparison;
+  const { method, blocks, noise, errorRate, rows } = comparison;
   const surely = `intervals hold for all rows at once with ${percentText(1 - errorRate)} confidence`;
-  const unit = a.length === blocks[0] && b.length === blocks[1] ? 'runs' : 'blocks';
-  const counts = `${blocks[0]} ${unit} of A and ${blocks[1]} of B`;
+  const counts = `${plural(blocks[0], 'run')} of A and ${blocks[1]} of B`;
   if (noise.drift !== undefined) return `noise: ${percentText(noise.drift)}, as given with --drift`;
   if (noise.from === 'blocks') {
     const spreads = rows.flatMap((row) => row.noise?.spread ?? []);
