@@ -30,6 +30,39 @@ function lastTwo(runs: readonly Run[], options: CompareOptions = {}) {
   return compareRuns([a!], [b!], { history: runs.map(earlierRunOf), ...options });
 }
 
+describe('the runs of a side', () => {
+  const against = (runs: readonly Run[], latest: number) =>
+    compareRuns(runs.slice(0, -latest), runs.slice(-latest));
+
+  test('prove a change, as they would as earlier runs', () => {
+    const comparison = against(past({ count: 21, betweenBlocks: 0.003, slow: (i) => i === 20 }), 1);
+    expect(comparison).toMatchObject({
+      method: 'single',
+      noise: { from: 'history', earlierRuns: 0 },
+    });
+    for (const row of comparison.rows) {
+      expect(row).toMatchObject({ verdict: 'slower', noise: { earlierRuns: 20 } });
+    }
+  });
+
+  test.each([1, 5])('rarely call %i equal runs different', (latest) => {
+    let accused = 0;
+    for (let trial = 0; trial < 200; trial++) {
+      const { rows } = against(past({ count: 12, betweenBlocks: 0.1, seed: trial }), latest);
+      if (rows.some(({ verdict }) => verdict === 'slower' || verdict === 'faster')) accused += 1;
+    }
+    expect(accused / 200).toBeLessThanOrEqual(0.01);
+  });
+
+  test('differ at least as much as the repeats in them', () => {
+    const run = (minute: number, repeats: number) =>
+      moodyRun({ random: seededRandom(minute), betweenBlocks: 0.2, repeats, minute });
+    const steady = past({ count: 10, betweenBlocks: 0.003 });
+    const { rows } = compareRuns(steady, [run(10, 5)]);
+    for (const row of rows) expect(row.noise!.spread).toBeGreaterThan(0.1);
+  });
+});
+
 describe('earlier runs', () => {
   test('say how much runs differ: equal runs are rarely called different', () => {
     let accused = 0;
@@ -70,8 +103,26 @@ describe('earlier runs', () => {
     const odd = past({ count: 12, betweenBlocks: 0.003, slow: (i) => i === 10 });
     const { rows } = lastTwo(odd);
     for (const row of rows) {
-      expect(row).toMatchObject({ verdict: 'unclear', reason: 'A is unlike its earlier runs' });
+      expect(row).toMatchObject({
+        verdict: 'unclear',
+        reason: 'A differs from its own earlier runs',
+      });
     }
+  });
+
+  test('of another provider or other hosts say nothing about B; those with other settings do', () => {
+    const runs = past({ count: 12, betweenBlocks: 0.003, slow: (i) => i === 11 });
+    const withLast = (change: (run: Run) => Partial<Run>) =>
+      lastTwo([...runs.slice(0, -1), { ...runs[11]!, ...change(runs[11]!) }]);
+    for (const { rows } of [
+      withLast(({ fabric }) => ({ fabric: { ...fabric, provider: 'shm' } })),
+      withLast(({ world }) => ({ world: { ...world, hosts: ['elsewhere'] } })),
+    ]) {
+      const reason = expect.stringContaining('B has fewer than 3 runs of its set-up');
+      for (const row of rows) expect(row).toMatchObject({ verdict: 'unclear', reason });
+    }
+    const other = withLast(({ settings }) => ({ settings: { ...settings, chunkBytes: 4096 } }));
+    expect(isWorse(other)).toBe(true);
   });
 
   test('count only if they are like A or B, and before them', () => {

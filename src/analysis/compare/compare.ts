@@ -7,10 +7,9 @@ import {
   estimateFromHistory,
   type NoiseSource,
   type Past,
-  unknownNoise,
 } from './estimate.js';
 import { isComparable, pairUp, type RowPair, unmeasured } from './row-pairs.js';
-import { setUpDifferences, setUpKey } from './set-up.js';
+import { mayShareNoise, setUpDifferences, setUpKey } from './set-up.js';
 import { summaryOf } from './summary.js';
 
 export const rowVerdicts = [
@@ -40,7 +39,7 @@ export type ComparedRow = Subject & { readonly verdict: RowVerdict; readonly rea
 /** Where the knowledge comes from how much runs differ by themselves. */
 export interface Noise {
   readonly from: NoiseSource;
-  /** Earlier runs that are like A or B. */
+  /** Earlier runs that are like A or B, without A and B. */
   readonly earlierRuns?: number;
   /** As the user gave it, as a share. */
   readonly drift?: number;
@@ -148,22 +147,27 @@ function estimate(
   if (method === 'in turns') {
     return { noise: { from: 'blocks' }, estimates: estimateFromBlocks(pairs, errorRate) };
   }
-  const past = { history: runsLike(history, sides), known: knownSides(sides) };
+  const past = pastOf(history, sides);
   const earlierRuns = [...past.history.values()].flat().length;
   const estimates = estimateFromHistory(pairs, past, errorRate);
   const learned = estimates.some(({ noise }) => noise.from === 'history');
-  if (learned) return { noise: { from: 'history', earlierRuns }, estimates };
-  return { noise: { from: 'unknown', earlierRuns }, estimates: pairs.map(unknownNoise) };
+  return { noise: { from: learned ? 'history' : 'unknown', earlierRuns }, estimates };
 }
 
 /** Of two runs of one set-up the later may be the odd one; runs of two set-ups must each be as usual. */
-function knownSides([a, b]: readonly [readonly Run[], readonly Run[]]): Past['known'] {
-  const known = [
-    { side: 'a' as const, setUp: setUpKey(a[0]!) },
-    { side: 'b' as const, setUp: setUpKey(b[0]!) },
-  ];
-  if (known[0]!.setUp !== known[1]!.setUp) return known;
-  return known.filter(({ side }) => (side === 'a') === startOf(a) < startOf(b));
+function pastOf(
+  history: readonly EarlierRun[],
+  sides: readonly [a: readonly Run[], b: readonly Run[]],
+): Past {
+  const [a, b] = sides;
+  const setUps = { a: setUpKey(a[0]!), b: setUpKey(b[0]!) };
+  const first = startOf(a) < startOf(b) ? ('a' as const) : ('b' as const);
+  return {
+    history: runsLike(history, sides),
+    setUps,
+    usual: setUps.a === setUps.b ? [first] : ['a', 'b'],
+    shared: mayShareNoise(a[0]!, b[0]!),
+  };
 }
 
 function methodOf(a: readonly Run[], b: readonly Run[]): Method {

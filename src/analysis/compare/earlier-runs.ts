@@ -1,14 +1,16 @@
 import { groupBy } from '../../measure/group.js';
+import { quantile } from '../../measure/quantile.js';
 import { mean } from '../../measure/summary.js';
 import { rowsByKey } from '../../results/row-key.js';
 import type { Run } from '../../results/schema.js';
+import { changePoints } from '../history/change-points.js';
 import { type SetUp, setUpKey } from './set-up.js';
 
 /** A run of the past: how long its rows took. */
 export interface EarlierRun extends SetUp {
   readonly id: string;
   readonly startedAt: string;
-  /** Median nanoseconds per iteration of the rows that passed, by `rowKey`. */
+  /** Median nanoseconds per iteration of the rows that passed, by `rowKey`; of repeats the geometric mean. */
   readonly times: Pick<ReadonlyMap<string, number>, 'get'>;
 }
 
@@ -20,7 +22,7 @@ export interface Variation {
   readonly runs: number;
   /** The most by which two of them differed. */
   readonly largest: number;
-  /** Means over runs that are alike, by set-up. */
+  /** Means over earlier runs that are alike, by set-up. */
   readonly levels: ReadonlyMap<string, readonly Level[]>;
 }
 
@@ -31,11 +33,12 @@ interface Level {
 
 export function earlierRunOf(run: Run): EarlierRun {
   const { id, benchmark, startedAt, world, fabric, settings } = run;
-  const times = [...rowsByKey(run.rows)].flatMap(([key, [row]]) =>
-    row!.outcome === 'passed' && row!.nanoseconds !== null
-      ? [[key, row!.nanoseconds.p50] as const]
-      : [],
-  );
+  const times = [...rowsByKey(run.rows)].flatMap(([key, rows]) => {
+    const medians = rows.flatMap(({ outcome, nanoseconds }) =>
+      outcome === 'passed' && nanoseconds !== null ? nanoseconds.p50 : [],
+    );
+    return medians.length === 0 ? [] : [[key, Math.exp(mean(medians.map(Math.log)))] as const];
+  });
   return { id, benchmark, startedAt, world, fabric, settings, times: new Map(times) };
 }
 
@@ -44,7 +47,7 @@ type Compared = Pick<Run, 'id' | 'startedAt'> & SetUp;
 /** Earlier runs by their set-up, oldest first. */
 export type History = ReadonlyMap<string, readonly EarlierRun[]>;
 
-/** The runs before those compared that were made like one side or the other. */
+/** The runs before those compared that were made like one side or the other, without those compared. */
 export function runsLike(
   history: readonly EarlierRun[],
   sides: readonly (readonly Compared[])[],
@@ -65,26 +68,40 @@ export const startOf = (side: readonly Pick<Run, 'startedAt'>[]): string =>
 
 /** At least three runs of one set-up, or so many more than set-ups. */
 const fewestDegrees = 2;
+/** Of a row in one set-up; older runs say little about today. */
+const mostRuns = 200;
 
-export function variationOf(history: History, key: string): Variation | undefined {
+/** Learns from earlier runs, and from the compared runs of each side, which share no level with other runs. */
+export function variationOf(
+  history: History,
+  key: string,
+  sides: readonly (readonly number[])[],
+): Variation | undefined {
   const cut = [...history].map(([setUp, runs]) => {
-    const times = runs.flatMap(({ times }) => times.get(key) ?? []);
-    return [setUp, stretchesOf(times.map((time) => Math.log(Math.max(time, 1e-3))))] as const;
+    const times = runs.flatMap(({ times }) => times.get(key) ?? []).slice(-mostRuns);
+    return [setUp, levelsOf(times.map((time) => Math.log(Math.max(time, 1e-3))))] as const;
   });
-  const stretches = cut.flatMap(([, some]) => some);
-  const degrees = sum(stretches.map(({ length }) => length - 1));
+  const own = sides.filter(({ length }) => length > 1);
+  const groups = [...cut.flatMap(([, some]) => some), ...own];
+  const { degrees, spread } = pooled(groups);
   if (degrees < fewestDegrees) return undefined;
   const levels = cut.map(([setUp, some]) => {
     const found = some.map((values) => ({ mean: mean(values), runs: values.length }));
     return [setUp, found] as const;
   });
   return {
-    spread: Math.sqrt(sum(stretches.map(squaresOf)) / degrees),
+    spread,
     degrees,
-    runs: sum(stretches.map(({ length }) => length)),
-    largest: Math.max(...stretches.map((values) => Math.max(...values) - Math.min(...values))),
+    runs: sum(groups.map(({ length }) => length)),
+    largest: Math.max(...groups.map((values) => Math.max(...values) - Math.min(...values))),
     levels: new Map(levels),
   };
+}
+
+/** Standard deviation within groups, of which each has its own mean. */
+export function pooled(groups: readonly (readonly number[])[]) {
+  const degrees = sum(groups.map(({ length }) => Math.max(0, length - 1)));
+  return { degrees, spread: Math.sqrt(sum(groups.map(squaresOf)) / Math.max(1, degrees)) };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
@@ -93,27 +110,20 @@ const squaresOf = (values: readonly number[]): number => {
   return sum(values.map((value) => (value - middle) ** 2));
 };
 
-const fewestInStretch = 3;
-/** How many standard deviations a step must be high. */
-const cleanStep = 5;
+/** A smaller step is noise. */
+const smallestStep = Math.log1p(0.05);
 
 /**
- * Values in the order of time, cut in two at a clean step: before and after it they do not overlap, and the step is far
- * larger than they vary. Something changed there once; counted as noise, it would hide the next change of its size.
- * Values that go back and forth are left whole: that is noise.
+ * Values in the order of time, cut where their level changed for good: counted as noise, such a change would hide the
+ * next of its size. Levels that come back are left whole: that is noise.
  */
-function stretchesOf(values: readonly number[]): (readonly number[])[] {
+function levelsOf(values: readonly number[]): (readonly number[])[] {
   if (values.length === 0) return [];
-  let best: { at: number; squares: number } | undefined;
-  for (let at = fewestInStretch; at <= values.length - fewestInStretch; at++) {
-    const squares = squaresOf(values.slice(0, at)) + squaresOf(values.slice(at));
-    if (squares < (best?.squares ?? Number.POSITIVE_INFINITY)) best = { at, squares };
-  }
-  if (best === undefined) return [values];
-  const [before, after] = [values.slice(0, best.at), values.slice(best.at)];
-  const apart =
-    Math.max(...before) < Math.min(...after) || Math.max(...after) < Math.min(...before);
-  const within = Math.sqrt(best.squares / (values.length - 2));
-  const step = Math.abs(mean(after) - mean(before));
-  return apart && step > cleanStep * within ? [before, after] : [values];
+  const bounds = [0, ...changePoints(values, smallestStep), values.length];
+  const levels = bounds.slice(1).map((to, i) => values.slice(bounds[i], to));
+  const middles = levels
+    .map((level) => [quantile(level, 0.25), quantile(level, 0.75)] as const)
+    .sort(([one], [other]) => one - other);
+  const apart = middles.every(([low], i) => i === 0 || low > middles[i - 1]![1]);
+  return apart ? levels : [values];
 }

@@ -3,7 +3,7 @@ import { median, quantile } from '../../measure/quantile.js';
 import { studentPoint } from '../../measure/student.js';
 import { mean } from '../../measure/summary.js';
 import type { Row } from '../../results/schema.js';
-import { type History, type Variation, variationOf } from './earlier-runs.js';
+import { type History, pooled, type Variation, variationOf } from './earlier-runs.js';
 import type { RowOfRun, RowPair } from './row-pairs.js';
 
 export type NoiseSource = 'blocks' | 'history' | 'unknown';
@@ -41,44 +41,79 @@ export function estimateFromBlocks(pairs: readonly RowPair[], errorRate: number)
   });
 }
 
-/** What a comparison with earlier runs needs to know. */
+type SideName = 'a' | 'b';
+
+/** What a comparison of runs that did not alternate needs to know. */
 export interface Past {
   readonly history: History;
-  /** The sides that must look like their own earlier runs, with their set-ups: else the odd one may be either. */
-  readonly known: readonly { readonly side: 'a' | 'b'; readonly setUp: string }[];
+  readonly setUps: Readonly<Record<SideName, string>>;
+  /** The sides that must look like their own earlier runs: else the odd one may be either. */
+  readonly usual: readonly SideName[];
+  /** Whether a side without earlier runs may have the noise of the other. */
+  readonly shared: boolean;
 }
 
 /**
- * Two single runs, with the spread between earlier runs and that of the samples inside A and B: Student's t for the
- * difference of two runs, divided among all rows. Noise may have heavier tails than t expects, so the interval is at
- * least as wide as the most by which two earlier runs differed, in whichever row that was most against its spread.
+ * Runs that did not alternate, with the spread between runs of their set-ups and that of the samples inside A and B:
+ * Student's t for the difference of two single runs, divided among all rows. Means of several runs get no narrower
+ * interval: runs made one after the other share the state of the machine. Noise may have heavier tails than t expects,
+ * so the interval is at least as wide as the most by which two runs of a set-up differed, in whichever row that was most
+ * against its spread.
  */
 export function estimateFromHistory(
   pairs: readonly RowPair[],
   past: Past,
   errorRate: number,
 ): Estimate[] {
-  const variations = pairs.map(({ key }) => variationOf(past.history, key));
+  const variations = pairs.map((pair) => {
+    const { a, b } = logTimes(pair);
+    return variationOf(past.history, pair.key, [known(a), known(b)]);
+  });
   const found = variations.filter((one) => one !== undefined);
   const widest = Math.max(0, ...found.map((one) => one.largest / widthOf(one.spread)));
   return pairs.map((pair, i) => {
     const variation = variations[i];
     if (variation === undefined) return unknownNoise(pair);
+    const stranger = past.shared ? undefined : strangerOf(pair, past, variation);
+    if (stranger !== undefined) {
+      const reason = `${stranger.toUpperCase()} has fewer than ${fewestOwn} runs of its set-up, and the other side has another provider or other hosts`;
+      return { ...unknownNoise(pair), reason };
+    }
     const { spread, degrees, runs } = variation;
     const critical = Math.max(studentPoint(errorRate / found.length, degrees), widest);
-    const all = Math.hypot(spread, logSpread(pair.a), logSpread(pair.b));
+    const between = Math.max(spread, repeatSpread(pair));
+    const all = Math.hypot(between, logSpread(pair.a), logSpread(pair.b));
     const noise = { from: 'history', spread: shareOf(all), earlierRuns: runs } as const;
     const estimate = { ...withWidth(pair, critical * widthOf(all)), noise };
-    const odd = past.known.find((one) => !isUsual(pair[one.side], variation, one.setUp, errorRate));
+    const odd = past.usual.find(
+      (side) => !isUsual(pair[side], variation, past.setUps[side], errorRate),
+    );
     if (odd === undefined) return estimate;
     const [low, high] = estimate.interval;
-    const reason = `${odd.side.toUpperCase()} is unlike its earlier runs`;
+    const reason = `${odd.toUpperCase()} differs from its own earlier runs`;
     return { ...estimate, interval: [Math.min(low, 1), Math.max(high, 1)], reason };
   });
 }
 
 /** Standard deviation of the difference of two runs. */
 const widthOf = (spread: number): number => Math.SQRT2 * (spread + smallestSpread);
+
+/** A side with so many runs of its set-up says itself what is usual. */
+const fewestOwn = 3;
+
+const known = (values: readonly (number | undefined)[]): number[] =>
+  values.filter((value) => value !== undefined);
+
+/** A side of which nobody knows how much its runs differ. */
+const strangerOf = (pair: RowPair, { setUps }: Past, { levels }: Variation) =>
+  (['a', 'b'] as const).find((side) => {
+    const earlier = (levels.get(setUps[side]) ?? []).map(({ runs }) => runs);
+    return Math.max(pair[side].length, ...earlier) < fewestOwn;
+  });
+
+/** Standard deviation between the repeats of a run. Runs differ at least as much. */
+const repeatSpread = ({ a, b }: RowPair): number =>
+  pooled([...a, ...b].map((repeats) => known(repeats.map((row) => logTime([row]))))).spread;
 
 /** Whether a side is where its earlier runs let one more run be expected. */
 function isUsual(
@@ -87,16 +122,14 @@ function isUsual(
   setUp: string,
   errorRate: number,
 ): boolean {
-  const at = mean(side.map(logTime).filter((one) => one !== undefined));
+  const earlier = levels.get(setUp) ?? [];
+  if (earlier.length === 0 || side.length >= fewestOwn) return true;
+  const at = mean(known(side.map(logTime)));
   const point = studentPoint(errorRate, degrees);
-  const own = levels.get(setUp) ?? [];
-  return (
-    own.length === 0 ||
-    own.some(
-      (level) =>
-        Math.abs(at - level.mean) <=
-        point * (spread + smallestSpread) * Math.sqrt(1 + 1 / level.runs),
-    )
+  return earlier.some(
+    (level) =>
+      Math.abs(at - level.mean) <=
+      point * (spread + smallestSpread) * Math.sqrt(1 + 1 / level.runs),
   );
 }
 
@@ -118,7 +151,7 @@ export const estimateFromDrift = (pairs: readonly RowPair[], drift: number): Est
     noise: { from: 'unknown', spread: null },
   }));
 
-export const unknownNoise = (pair: RowPair): Estimate => ({
+const unknownNoise = (pair: RowPair): Estimate => ({
   ...timesOf(pair),
   interval: null,
   noise: { from: 'unknown', spread: null },
@@ -150,7 +183,7 @@ function logTime(repeats: RowOfRun): number | undefined {
 
 function timesOf(pair: RowPair) {
   const { a, b } = logTimes(pair);
-  const [logA, logB] = [a, b].map((side) => mean(side.filter((one) => one !== undefined)));
+  const [logA, logB] = [a, b].map((side) => mean(known(side)));
   return {
     nanosecondsA: Math.exp(logA!),
     nanosecondsB: Math.exp(logB!),

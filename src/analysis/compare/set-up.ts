@@ -22,6 +22,11 @@ export function setUpKey({ benchmark, world, fabric, settings }: SetUp): string 
   ]);
 }
 
+/** Whether the noise of one set-up can be that of the other, where only line rates or settings differ. */
+export const mayShareNoise = (a: SetUp, b: SetUp): boolean =>
+  fabricName(a.fabric) === fabricName(b.fabric) &&
+  JSON.stringify([...a.world.hosts].sort()) === JSON.stringify([...b.world.hosts].sort());
+
 /** What else differs between two runs, in words. */
 export function setUpDifferences(a: SetUp, b: SetUp): string[] {
   const facts: [string, (run: SetUp) => unknown][] = [
