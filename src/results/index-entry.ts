@@ -40,6 +40,7 @@ export interface RowShape {
 export interface RowValues {
   /** Median time of an iteration. */
   readonly p50Nanoseconds: Float64Array;
+  /** At the median time, so that both tell the same story. */
   readonly gbps: Float64Array;
   /** From the fastest sample to the 95th percentile, as a share of the median. */
   readonly spread: Float64Array;
@@ -164,7 +165,7 @@ function valuesOf(rows: readonly (readonly GlanceRow[])[]): RowValues {
     Float64Array.from(rows, (repeats) => middleOf(repeats.filter(passed).map(figure)));
   return {
     p50Nanoseconds: of((row) => row.nanoseconds?.p50),
-    gbps: of((row) => row.gbps),
+    gbps: of(({ gbps, nanoseconds: time }) => gbps && time && (gbps * time.mean) / time.p50),
     spread: of(({ nanoseconds: time }) => time && (time.p95 - time.min) / time.p50),
     outcomes: rows.map(worst),
   };

@@ -21,7 +21,10 @@ const { from, to, rail, grid, block, producer, memory } = labels.shape;
 const glanceRowSchema = z.object({
   ...{ kind, column, bytes, outcome, gbps, mops },
   labels: z.object({ from, to, rail, grid, block, producer, memory }),
-  nanoseconds: nanoseconds.unwrap().pick({ min: true, p50: true, p95: true }).nullable(),
+  nanoseconds: nanoseconds
+    .unwrap()
+    .pick({ min: true, mean: true, p50: true, p95: true })
+    .nullable(),
 });
 
 /** What a row measured, as an index holds it. */

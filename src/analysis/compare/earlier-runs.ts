@@ -31,6 +31,7 @@ interface Level {
   readonly runs: number;
 }
 
+/** What a comparison needs of a run of the past. */
 export function earlierRunOf(run: Run): EarlierRun {
   const { id, benchmark, startedAt, world, fabric, settings } = run;
   const times = [...rowsByKey(run.rows)].flatMap(([key, rows]) => {

@@ -35,13 +35,14 @@ export function suspectsText({ suspects, proven }: Pick<Cause, 'suspects' | 'pro
   const places = suspects.map(placeText);
   const all = `${places.slice(0, -1).join(', ')}${places.length > 1 ? ' and ' : ''}${places.at(-1)}`;
   const one = suspects.length === 1;
+  const lone = one && first.ranks.length === 1;
   switch (first.why) {
     case 'link-down':
       return `the ${one ? 'link' : 'links'} of ${all} ${one ? 'was' : 'were'} down${proven ? '' : ' until shortly before'}`;
     case 'not-running':
-      return `${all} did not run: its process was stopped or got no CPU core`;
+      return `${all} did not run: ${lone ? 'its process was' : 'their processes were'} stopped or got no CPU core`;
     case 'awaited':
-      return `suspected: ${all}; all waiting ranks waited for ${one ? 'it' : 'them'}`;
+      return `suspected: ${all}; all waiting ranks waited for ${lone || first.nic !== undefined ? 'it' : 'them'}`;
     case 'pair':
       return `suspected: ${all}; they waited for each other`;
   }
