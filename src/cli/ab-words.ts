@@ -25,7 +25,7 @@ export function abWords(a: Run, b: Run): string | undefined {
   ];
   const [onlyA, onlyB] = [own(wordsA, a, b), own(wordsB, b, a)].map((words) => words.join(' '));
   const unseen = onlyA === onlyB;
-  const variants = [onlyA, onlyB].map((words) => `'${unseen ? '…' : words}'`);
+  const variants = [onlyA, onlyB].map((words) => shellQuoted(unseen ? '…' : words!));
   const rest = [a.benchmark, ...rankWords(a), ...shared.map(([, words]) => words)].join(' ');
   return `${launchWords(a)}--a ${variants[0]} --b ${variants[1]} -- ${rest}`;
 }
