@@ -4,10 +4,10 @@ import type { RunHeader } from '../../results/schema.js';
 /** What a run was made with. */
 export type SetUp = Pick<RunHeader, 'benchmark' | 'world' | 'fabric' | 'settings'>;
 
-/** Which rows are measured, how long to wait and what is verified: none of it changes the time of a row. */
-const withoutEffect = new Set([
-  ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'columns'],
-  ...['timeoutMs', 'check', 'authenticated'],
+/** Settings that say which rows are measured, how long, and what is verified: they decide nothing about a row's time. */
+export const withoutEffect: ReadonlySet<string> = new Set([
+  ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'columns', 'iterations', 'budgetMs'],
+  ...['warmup', 'repeats', 'check', 'timeoutMs', 'authenticated', 'boundNanoseconds'],
 ]);
 
 /** Equal for runs whose rows can be expected to take the same time: benchmark, ranks, hosts, fabric, settings. */

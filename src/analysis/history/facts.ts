@@ -1,6 +1,7 @@
 import { plural } from '../../measure/units.js';
 import { factTitles, valuesOf, type WorldFacts } from '../../results/host-facts.js';
 import type { RunSetup } from '../../results/index-entry.js';
+import { withoutEffect } from '../compare/set-up.js';
 import { namesOf } from '../hosts/differences.js';
 
 /** Something that a run file records besides its figures, and that was not the same any more. */
@@ -13,14 +14,10 @@ export interface ChangedFact {
 /** A fact by its name; objects are taken apart, so that whatever a later version records is compared as well. */
 type Facts = ReadonlyMap<string, string>;
 
-/** Which rows were measured, and how long: that decides nothing about a row. */
 const irrelevant = new Set([
   'benchmark',
   'world.hostOfRank',
-  ...[
-    ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'columns', 'iterations', 'budgetMs'],
-    ...['warmup', 'repeats', 'check', 'timeoutMs', 'authenticated', 'boundNanoseconds'],
-  ].map((key) => `settings.${key}`),
+  ...[...withoutEffect].map((key) => `settings.${key}`),
 ]);
 
 const names: Readonly<Record<string, string>> = {
