@@ -7,9 +7,13 @@ import { ancestors, identify } from '../world/index.js';
 export function refuseRanks(): void {
   const { launcher } = identify(process.env, { ancestors, ranks: 1 });
   if (launcher === 'single') return;
-  throw new WeftError('BAD_USAGE', `weft ab starts the runs itself, but ${launcher} started it`, {
-    hint: "Start it once and pass the launcher: weft ab --launch 'srun -n 4' … -- write.",
-  });
+  throw new WeftError(
+    'BAD_USAGE',
+    `${launcher} started weft ab, but weft ab must start the ranks itself`,
+    {
+      hint: "Start weft ab without a launcher and pass it with --launch: weft ab --launch 'srun -n 4' … -- write.",
+    },
+  );
 }
 
 const takenWords = ['--out', '--format', '--explain', '--live', '--nccl-json', '-J'];
@@ -17,8 +21,8 @@ const takenWords = ['--out', '--format', '--explain', '--live', '--nccl-json', '
 export function refuseOwn(words: readonly string[]): void {
   const taken = words.find((word) => takenWords.includes(word.split('=')[0]!));
   if (taken === undefined) return;
-  throw new WeftError('BAD_USAGE', `${taken} has no effect on the runs of weft ab`, {
-    hint: 'Put --out and --format before the `--`.',
+  throw new WeftError('BAD_USAGE', `the runs of weft ab do not take ${taken}`, {
+    hint: 'Remove it. --out and --format belong before the `--`.',
   });
 }
 
@@ -26,14 +30,14 @@ export function refuseCommand(words: readonly string[]): void {
   refuseOwn(words);
   const [name = ''] = words;
   if (name === 'run' || benchmarks.some(({ id }) => id === name)) return;
-  throw new WeftError('BAD_USAGE', `weft ab runs benchmarks; ${name} is none`, {
-    hint: 'Name one of those that weft list shows, or run FILE.mjs.',
+  throw new WeftError('BAD_USAGE', `${name} is not a benchmark`, {
+    hint: 'Use a benchmark from weft list, or run FILE.mjs.',
   });
 }
 
 export function refuseUsed(folder: string): void {
   if (!existsSync(folder)) return;
-  throw new WeftError('BAD_USAGE', `${folder} exists, and results are never overwritten`, {
+  throw new WeftError('BAD_USAGE', `${folder} already exists; weft ab does not overwrite results`, {
     hint: 'Name a new folder with --out.',
   });
 }

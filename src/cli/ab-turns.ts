@@ -49,16 +49,22 @@ export interface FailedTurn extends Turn {
 
 export const sideFolder = ({ folder }: Contest, side: Side): string => join(folder, side);
 
+/** What the first signal asks of a turn, and what the second. */
+export interface Stop {
+  readonly soon: AbortSignal;
+  readonly atOnce: AbortSignal;
+}
+
 /** Runs one side once. A run that did not come to its end is kept under another name, which comparisons pass over. */
 export async function takeTurn(
   contest: Contest,
   turn: Turn,
-  stop: AbortSignal,
+  stop: Stop,
 ): Promise<Run | FailedTurn> {
   const name = `${String(turn.round).padStart(2, '0')}.jsonl`;
   const out = resolve(sideFolder(contest, turn.side), name);
-  if (stop.aborted) return { ...turn, code: null, words: 'not started' };
-  const { code, words } = await runCommand(commandOf(contest, turn.side, out), contest, turn, stop);
+  if (stop.soon.aborted) return { ...turn, code: null, words: 'not started' };
+  const ended = await runCommand(commandOf(contest, turn.side, out), contest, turn, stop);
   try {
     const { run, damage } = readRun(out);
     // Rows that failed are part of the comparison.
@@ -67,7 +73,9 @@ export async function takeTurn(
     // What the command said is the better reason.
   }
   if (existsSync(out)) renameSync(out, `${out}.failed`);
-  return { ...turn, code, words: words.trim() || `exit code ${code}` };
+  const { code, signal, words } = ended;
+  const how = signal === null ? `exit code ${code}` : `killed by ${signal}`;
+  return { ...turn, code, words: words.trim() || how };
 }
 
 /** A launcher may start ranks elsewhere without this environment: it gets the variables as words. */
@@ -83,29 +91,50 @@ function commandOf({ variants, command, launch }: Contest, side: Side, out: stri
 }
 
 const keptWords = 2_000;
+/** A child that has not ended so long after SIGTERM is killed. */
+const graceMs = 5_000;
+
+interface CommandEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly words: string;
+}
 
 function runCommand(
   [file = '', ...args]: readonly string[],
   { variants }: Contest,
   { side }: Turn,
-  stop: AbortSignal,
-): Promise<{ code: number | null; words: string }> {
+  { soon, atOnce }: Stop,
+): Promise<CommandEnd> {
   return new Promise((done) => {
     const env = { ...process.env, ...variants[side].env };
     const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
     let words = '';
-    const end = () => void child.kill('SIGTERM');
-    stop.addEventListener('abort', end);
+    let grace: NodeJS.Timeout | undefined;
+    const kill = () => {
+      child.kill('SIGKILL');
+      // What it started may keep the pipe open.
+      child.stderr.destroy();
+    };
+    const end = () => {
+      child.kill('SIGTERM');
+      grace = setTimeout(kill, graceMs);
+    };
+    soon.addEventListener('abort', end);
+    atOnce.addEventListener('abort', kill);
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
       words = (words + piece).slice(-keptWords);
     });
-    const finish = (code: number | null, said: string) => {
-      stop.removeEventListener('abort', end);
-      done({ code, words: said });
+    const finish = (ended: CommandEnd) => {
+      clearTimeout(grace);
+      soon.removeEventListener('abort', end);
+      atOnce.removeEventListener('abort', kill);
+      done(ended);
     };
-    child.once('error', (error) =>
-      finish(exitCode.usage, `${file} cannot be started: ${error.message}`),
-    );
-    child.once('close', (code) => finish(code, words));
+    child.once('error', ({ message }) => {
+      const said = `${file} cannot be started: ${message}`;
+      finish({ code: exitCode.usage, signal: null, words: said });
+    });
+    child.once('close', (code, signal) => finish({ code, signal, words }));
   });
 }

@@ -20,6 +20,7 @@ import {
   type FailedTurn,
   parseVariant,
   type Side,
+  type Stop,
   sideFolder,
   takeTurn,
 } from './ab-turns.js';
@@ -44,13 +45,13 @@ const abOptions = {
   b: variant('b'),
   rounds: option({
     flags: '--rounds <count>',
-    help: 'run each side at most this often',
+    help: 'maximum number of runs per side',
     kind: wholeNumber(fewestBlocks),
     default: 10,
   }),
   launch: option({
     flags: '--launch <words>',
-    help: "launcher of every run, e.g. 'srun -n 4'",
+    help: "command that launches every run, e.g. 'srun -n 4'",
     kind: text,
     default: '',
   }),
@@ -111,20 +112,20 @@ async function contest(words: readonly string[], options: AbOptions): Promise<nu
   return tell(await holdInterrupts((stop) => takeTurns(made, given, stop)), made, given);
 }
 
-/** Ctrl-C ends the turn in work; what was measured before is compared. */
-async function holdInterrupts<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const end = () => stop.abort();
+/** Ctrl-C ends the turn in work, a second one at once; what was measured before is compared. */
+async function holdInterrupts<T>(work: (stop: Stop) => Promise<T>): Promise<T> {
+  const [soon, atOnce] = [new AbortController(), new AbortController()];
+  const end = () => (soon.signal.aborted ? atOnce : soon).abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, end);
   try {
-    return await work(stop.signal);
+    return await work({ soon: soon.signal, atOnce: atOnce.signal });
   } finally {
     for (const signal of signals) process.off(signal, end);
   }
 }
 
-async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promise<Ended> {
+async function takeTurns(made: Contest, given: Given, stop: Stop): Promise<Ended> {
   const looks = looksOf(given.rounds);
   const random = seededRandom(given.seed);
   const startedMs = performance.now();
@@ -148,7 +149,7 @@ async function takeTurns(made: Contest, given: Given, stop: AbortSignal): Promis
       }
       const some = runs.a.length > 0 && runs.b.length > 0;
       const last = some ? { comparison: compared(looks.at(-1)!) } : {};
-      const why = stop.aborted ? { interrupted: true } : { interrupted: false, failed: turn };
+      const why = stop.soon.aborted ? { interrupted: true } : { interrupted: false, failed: turn };
       return { rounds: round, stoppedEarly: false, ...last, ...why };
     }
     if (round === 1) refuseStrangers(compared(looks[0]!));
@@ -176,10 +177,10 @@ async function tryTwice(
   made: Contest,
   turn: { side: Side; round: number },
   worked: boolean,
-  stop: AbortSignal,
+  stop: Stop,
 ): Promise<Run | FailedTurn> {
   const first = await takeTurn(made, turn, stop);
-  return 'code' in first && worked && !stop.aborted ? takeTurn(made, turn, stop) : first;
+  return 'code' in first && worked && !stop.soon.aborted ? takeTurn(made, turn, stop) : first;
 }
 
 /** What the user typed, for the command that goes on. */
@@ -198,7 +199,10 @@ function tell(ended: Ended, made: Contest, given: Given): number {
     comparison === undefined
       ? exitCode.failed
       : printComparison({ ...comparison, ab } as Comparison, given, notesOf(ended, made, given));
-  if (interrupted) process.stderr.write(`weft: stopped in round ${rounds} of ${mostRounds}\n`);
+  if (interrupted) {
+    const then = comparison === undefined ? '' : '; compared the finished runs';
+    process.stderr.write(`weft: interrupted in round ${rounds} of ${mostRounds}${then}\n`);
+  }
   if (failed !== undefined) {
     const { side, round, words } = failed;
     process.stderr.write(`weft: ${side.toUpperCase()} failed in round ${round}: ${words}\n`);
@@ -209,7 +213,7 @@ function tell(ended: Ended, made: Contest, given: Given): number {
 
 function notesOf({ rounds, stoppedEarly }: Ended, made: Contest, given: Given): string[] {
   const [a, b] = sides.map((side) => shellQuoted(sideFolder(made, side)));
-  const early = `stopped after ${rounds} of ${given.rounds} rounds, because every row is decided; the looks at the results share the error rate of ${percentText(defaultErrorRate)}`;
+  const early = `stopped after ${rounds} of ${given.rounds} rounds because every row is decided; the error rate of ${percentText(defaultErrorRate)} covers all interim comparisons`;
   return [
     ...(stoppedEarly ? [early] : []),
     `A and B took turns in random order (--seed ${given.seed}); run files: ${a} and ${b}`,

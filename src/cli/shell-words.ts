@@ -13,7 +13,7 @@ export function shellWords(text: string): string[] {
       continue;
     }
     if (plain !== undefined && /^['"\\]$/.test(plain)) {
-      throw new WeftError('BAD_USAGE', `an unfinished quote or escape in: ${text}`, {
+      throw new WeftError('BAD_USAGE', `unclosed quote or trailing backslash in: ${text}`, {
         hint: 'Close every quote.',
       });
     }

@@ -61,15 +61,57 @@ describe('weft ab', () => {
     started.kill('SIGINT');
     const { exitCode, stdout, stderr } = await started;
     expect(String(stdout)).toMatch(/^write: /);
-    expect(String(stderr)).toMatch(/stopped in round \d+ of 10/);
+    expect(String(stderr)).toMatch(/interrupted in round \d+ of 10; compared the finished runs/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('stops early once every row is decided, and says so', { timeout: 150_000 }, async () => {
+    using desk = new Desk();
+    const large = short.replaceAll('4K', '1M').split(' ');
+    const args = ['ab', '--rounds', '12', '--seed', '1', '--b', '--chunk 1K --window 1'];
+    const { exitCode, stdout } = await desk.run([...args, '--out', 'both', '--', ...large]);
+    expect(String(stdout)).toMatch(/^write: .* slower\n/);
+    const [, rounds] = /stopped after (\d+) of 12 rounds because every row is decided/.exec(
+      String(stdout).replaceAll('\n', ' '),
+    )!;
+    expect(Number(rounds)).toBeLessThan(12);
+    expect(readdirSync(join(desk.folder, 'both', 'a'))).toHaveLength(Number(rounds));
+    expect(exitCode).toBe(4);
+  });
+
+  test.each([
+    { name: 'after a grace', signals: 1 },
+    { name: 'at once on the second signal', signals: 2 },
+  ])('a run that ignores SIGTERM is killed $name', { timeout: 60_000 }, async ({ signals }) => {
+    using desk = new Desk();
+    const launch = `sh -c 'trap : TERM; touch ready; while :; do sleep 0.2; done'`;
+    const args = ['ab', '--out', 'both', '--seed', '1', '--launch', launch, '--', 'write'];
+    const started = desk.run(args);
+    while (!existsSync(join(desk.folder, 'ready'))) await new Promise((r) => setTimeout(r, 20));
+    const killedMs = performance.now();
+    for (let i = 0; i < signals; i++) {
+      started.kill('SIGINT');
+      await new Promise((r) => setTimeout(r, 200));
+    }
+    const { exitCode, stderr } = await started;
+    expect(exitCode).toBe(1);
+    expect(String(stderr)).toMatch(/interrupted in round 1 of 10$/);
+    if (signals === 2) expect(performance.now() - killedMs).toBeLessThan(4_000);
+  });
+
+  test('a run that a signal ended is named by it', async () => {
+    using desk = new Desk();
+    const args = ['ab', '--out', 'both', '--seed', '1', '--launch', `sh -c 'kill -9 $$'`];
+    const { exitCode, stderr } = await desk.run([...args, '--', 'write']);
+    expect(String(stderr)).toMatch(/failed in round 1: killed by SIGKILL/);
     expect(exitCode).toBe(1);
   });
 
   test.each([
-    ['ab -- suite', 'weft ab runs benchmarks; suite is none'],
+    ['ab -- suite', 'suite is not a benchmark'],
     ['ab --rounds 4 -- write', 'It must be a whole number, 5 or more'],
-    ['ab -- write --out x.jsonl', '--out has no effect on the runs of weft ab'],
-    ["ab --a 'open -- write", 'unfinished quote'],
+    ['ab -- write --out x.jsonl', 'the runs of weft ab do not take --out'],
+    ["ab --a 'open -- write", 'unclosed quote'],
   ])('%s is refused', async (line, reason) => {
     using desk = new Desk();
     const refused = await desk.weft(line);

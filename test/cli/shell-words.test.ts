@@ -13,7 +13,7 @@ test.each([
 });
 
 test('an open quote is refused', () => {
-  expect(() => shellWords(`--columns 'Single`)).toThrow('unfinished quote');
+  expect(() => shellWords(`--columns 'Single`)).toThrow('unclosed quote');
 });
 
 test('quoted words are read back', () => {
