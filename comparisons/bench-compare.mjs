@@ -1,10 +1,11 @@
 // How often is `weft compare` wrong, on real runs? Commands are run many times; from these pools of runs many
-// comparisons are drawn at random (they overlap, so they are not independent):
+// comparisons are drawn at random. They overlap, so each line also says how many comparisons without a common run
+// the pool holds:
 //   equal, in turns     5 against 5 consecutive runs of one command, A and B in random order: called different?
 //   equal, sequential   the same as `weft ab --rounds 10` does it: called different at any of its looks?
 //   equal, history      one run against a later one, with 5, 10 or 20 earlier ones: called different?
 //   2x, single          a lab at 250 Mbps against one at 125: "slower", or "unclear" with the right ratio?
-//   10 %, in turns      a lab at 250 Mbps against one at 227, 5 runs each in turns: called slower?
+//   10 %, in turns      a lab at 250 Mbps against one at 227, 5 runs each in turns: every row called slower?
 //   npm run bench:compare -- [RUNS]
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -112,11 +113,12 @@ function shuffled(list) {
 
 let missed = false;
 /** One line: how often something happened, and whether that is as often as it should be. */
-function tell(name, times, of, holds, target) {
+function tell(name, times, of, runsEach, holds, target) {
   const met = holds(times / of);
   missed ||= !met;
+  const disjoint = Math.floor(count / runsEach);
   console.log(
-    `${name.padEnd(48)} ${String(times).padStart(4)} of ${of}   ${target} ${met ? 'met' : 'MISSED'}`,
+    `${name.padEnd(48)} ${String(times).padStart(4)} of ${of} (${disjoint} disjoint)   ${target} ${met ? 'met' : 'MISSED'}`,
   );
 }
 const often = (check) => Array.from({ length: draws }, check).filter(Boolean).length;
@@ -128,6 +130,7 @@ function equal(name, runs) {
     `${name}, equal, in turns: different`,
     often(() => inTurns(runs)),
     draws,
+    10,
     rarely,
     target,
   );
@@ -135,12 +138,20 @@ function equal(name, runs) {
     `${name}, equal, sequential: different`,
     often(() => sequential(runs)),
     draws,
+    20,
     rarely,
     target,
   );
   for (const length of [5, 10, 20]) {
     const accused = often(() => accuses(withHistory(runs, length)));
-    tell(`${name}, equal, ${length} earlier runs: different`, accused, draws, rarely, target);
+    tell(
+      `${name}, equal, ${length} earlier runs: different`,
+      accused,
+      draws,
+      length + 2,
+      rarely,
+      target,
+    );
   }
 }
 
@@ -149,7 +160,7 @@ function changed({ 250: fast, 227: tenth, 125: half }) {
     verdict === 'slower' || (verdict === 'unclear' && ratio > 1.8 && ratio < 2.2);
   const pick = (runs) => runs[below(runs.length)];
   const single = often(() => compareRuns([pick(fast)], [pick(half)]).rows.every(right));
-  tell('lab 2x, single: slower, or unclear 2.0x', single, draws, (share) => share === 1, 'all');
+  tell('lab 2x, single: slower, or unclear 2.0x', single, draws, 1, (share) => share === 1, 'all');
   const known = often(() => {
     const history = shuffled(fast).slice(0, 11);
     const options = { history: history.slice(1).map(earlierRunOf) };
@@ -157,13 +168,31 @@ function changed({ 250: fast, 227: tenth, 125: half }) {
       (row) => row.verdict === 'slower',
     );
   });
-  tell('lab 2x, 10 earlier runs: slower in all rows', known, draws, (share) => share === 1, 'all');
+  tell(
+    'lab 2x, 10 earlier runs: slower in all rows',
+    known,
+    draws,
+    count,
+    (share) => share === 1,
+    'all',
+  );
+  let rowsFound = 0;
   const turns = often(() => {
     const from = below(fast.length - 4);
     const { rows } = compareRuns(fast.slice(from, from + 5), tenth.slice(from, from + 5));
-    return rows.some(({ verdict }) => verdict === 'slower');
+    const found = rows.filter(({ verdict }) => verdict === 'slower').length;
+    rowsFound += found / rows.length;
+    return found === rows.length;
   });
-  tell('lab 10 %, in turns: slower', turns, draws, (share) => share >= 0.95, 'at least 95 in 100');
+  console.log(`lab 10 %, in turns: ${((100 * rowsFound) / draws).toFixed(1)} % of rows slower`);
+  tell(
+    'lab 10 %, in turns: slower in all rows',
+    turns,
+    draws,
+    5,
+    (share) => share >= 0.95,
+    'at least 95 in 100',
+  );
 }
 
 console.log(`${draws} comparisons each, drawn at random from ${count} runs of each command`);
