@@ -59,10 +59,10 @@ const checkOptions = {
   }),
   history: option({
     flags: '--history <folder>',
-    help: 'with --baseline: learn the noise from these runs',
+    help: 'with --baseline: learn noise from this folder',
     kind: text,
   }),
-  strict: onOff('--strict', 'with --baseline: rows that look slower are degraded'),
+  strict: onOff('--strict', 'with --baseline: degrade rows that only look slower'),
   all: onOff('--all', 'also show the items that passed'),
   format: formatOption,
 };

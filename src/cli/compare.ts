@@ -41,7 +41,7 @@ const compareOptions = {
   ...judgeOptions,
   history: option({
     flags: '--history <folder>',
-    help: 'learn the noise from these runs',
+    help: 'learn noise from this folder',
     kind: text,
     defaultText: 'folder of A',
   }),

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CompareOptions } from '../analysis/compare/compare.js';
 import { earlierRunsOf } from '../analysis/compare/indexed-runs.js';
-import { WeftError } from '../errors.js';
+import { messageOf, WeftError } from '../errors.js';
 import { readRunIndex } from '../results/run-index.js';
 import type { Run } from '../results/schema.js';
 
@@ -31,8 +31,14 @@ export async function noiseFrom(
   { history, drift }: Given,
   firstPath: string,
   { benchmark }: Run,
-): Promise<Pick<CompareOptions, 'history' | 'drift'>> {
+): Promise<Pick<CompareOptions, 'history' | 'unreadHistory' | 'drift'>> {
   if (drift !== undefined) return { drift: drift / 100 };
-  const { runs } = await readRunIndex(history ?? dirname(firstPath));
-  return { history: earlierRunsOf(runs, benchmark) };
+  const folder = history ?? dirname(firstPath);
+  try {
+    const { runs } = await readRunIndex(folder);
+    return { history: earlierRunsOf(runs, benchmark) };
+  } catch (error) {
+    // What was measured by now must not be lost.
+    return { unreadHistory: `${folder}: ${messageOf(error)}` };
+  }
 }

@@ -39,7 +39,7 @@ describe('two sides of the same thing', () => {
   test('in turns on a steady machine they are the same', () => {
     const comparison = compareRuns(...sidesOf({ random: seededRandom(2), betweenBlocks: 0.003 }));
     expect(verdictsOf(comparison)).toEqual(['same', 'same', 'same', 'same']);
-    expect(comparison.summary).toBe('write: all 4 rows the same (within 5 %)');
+    expect(comparison.summary).toBe('write: all 4 rows are the same (within 5 %)');
     expect(comparison.settle).toBeUndefined();
   });
 
@@ -178,7 +178,7 @@ describe('printed', () => {
   test('the summary leads, then the rows that are not the same, or all', () => {
     const some = formatComparison(comparison, 'table');
     expect(some).toMatch(
-      /^write: SinglePin 64K is (29|30)\.?\d? % slower; 3 rows the same \(within 5 %\)\n/,
+      /^write: SinglePin 64K is (29|30)\.?\d? % slower; 3 rows are the same \(within 5 %\)\n/,
     );
     expect(some).toMatch(/SinglePin 64K +1\.\d\d× +1\.[23]\d to 1\.3\d .* slower\n/);
     expect(some).toContain('from 5 runs of A and 5 of B, measured in turns');

@@ -80,13 +80,13 @@ describe('earlier runs', () => {
     const steady = { count: 12, betweenBlocks: 0.003 };
     expect(isWorse(lastTwo(past({ ...steady, slow: (i) => i === 11 })))).toBe(true);
     const { summary } = lastTwo(past(steady), { tolerance: 0.2 });
-    expect(summary).toBe('write: all 4 rows the same (within 20 %)');
+    expect(summary).toBe('write: all 4 rows are the same (within 20 %)');
   });
 
   test('of a moody one leave the same change unclear', () => {
     const comparison = lastTwo(past({ count: 12, betweenBlocks: 0.4, slow: (i) => i === 11 }));
     expect(isWorse(comparison)).toBe(false);
-    expect(comparison.summary).toContain('10 earlier runs do not prove it');
+    expect(comparison.summary).toContain('10 earlier runs of the same set-up do not prove it');
   });
 
   test('that changed once for good do not hide the change; those that go back and forth do', () => {

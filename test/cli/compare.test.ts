@@ -72,7 +72,7 @@ test('earlier runs in the folder of A, or in another, prove a change', {
   }
   const proven = await desk.weft('compare a.jsonl b.jsonl --history past');
   expect(proven.stdout).toMatch(/^write: 2 of 2 rows are 3\.0× slower\n/);
-  expect(proven.stdout).toContain('from 4 earlier runs like these');
+  expect(proven.stdout).toContain('from 4 earlier runs of the same set-up');
   expect(proven.exitCode).toBe(4);
   copyFileSync(join(desk.folder, 'a.jsonl'), join(desk.folder, 'past', 'a.jsonl'));
   expect((await desk.weft('compare past/a.jsonl b.jsonl')).exitCode).toBe(4);

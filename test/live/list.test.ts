@@ -174,7 +174,7 @@ test('two runs are compared as weft compare does', async () => {
   }
   desk.finished('d', [row(64)], { id: 'd', startedAt: '2026-01-03T00:00:00.000Z' });
   const known = JSON.parse((await desk.get('/api/compare?a=a&b=d')).text);
-  expect(known.notes.join()).toContain('earlier runs like these');
+  expect(known.notes.join()).toContain('earlier runs of the same set-up');
   const other = JSON.parse((await desk.get('/api/compare?a=a&b=c')).text);
   expect(other.problem).toContain('different benchmarks (write and all2all)');
   for (const query of ['', '?a=a', '?a=a&b=nothing', '?a=a&b=../a']) {

@@ -41,6 +41,8 @@ export interface Noise {
   readonly from: NoiseSource;
   /** Earlier runs that are like A or B, without A and B. */
   readonly earlierRuns?: number;
+  /** Why earlier runs could not be read. */
+  readonly unread?: string;
   /** As the user gave it, as a share. */
   readonly drift?: number;
 }
@@ -85,6 +87,8 @@ export interface CompareOptions {
   readonly drift?: number | undefined;
   /** Runs of the past; those unlike A and B, and those made later, are passed over. */
   readonly history?: readonly EarlierRun[];
+  /** Why there is no history. */
+  readonly unreadHistory?: string;
   readonly errorRate?: number;
   /** What follows `weft ab` in the command that measures both sides in turns. */
   readonly abWords?: string;
@@ -139,7 +143,7 @@ function estimate(
   pairs: readonly RowPair[],
   method: Method,
   sides: readonly [a: readonly Run[], b: readonly Run[]],
-  { drift, history = [], errorRate = defaultErrorRate }: CompareOptions,
+  { drift, history = [], unreadHistory: unread, errorRate = defaultErrorRate }: CompareOptions,
 ): { noise: Noise; estimates: Estimate[] } {
   if (drift !== undefined) {
     return { noise: { from: 'unknown', drift }, estimates: estimateFromDrift(pairs, drift) };
@@ -150,8 +154,8 @@ function estimate(
   const past = pastOf(history, sides);
   const earlierRuns = [...past.history.values()].flat().length;
   const estimates = estimateFromHistory(pairs, past, errorRate);
-  const learned = estimates.some(({ noise }) => noise.from === 'history');
-  return { noise: { from: learned ? 'history' : 'unknown', earlierRuns }, estimates };
+  const from = estimates.some(({ noise }) => noise.from === 'history') ? 'history' : 'unknown';
+  return { noise: { from, earlierRuns, ...(unread !== undefined && { unread }) }, estimates };
 }
 
 /** Of two runs of one set-up the later may be the odd one; runs of two set-ups must each be as usual. */

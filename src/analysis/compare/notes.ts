@@ -1,12 +1,12 @@
 import { plural, rangeText } from '../../measure/units.js';
 import type { Comparison } from './compare.js';
-import { percentText } from './summary.js';
+import { percentText, runsText } from './summary.js';
 
 /** The command that would settle what is unclear, if anything is. */
 export function settleNotes({ settle }: Comparison): string[] {
   if (settle === undefined) return [];
-  const fill = settle.includes('…') ? ' (replace … by what differs between A and B)' : '';
-  return [`to settle it${fill}: ${settle}`];
+  const fill = settle.includes('…') ? ' (replace … with what differs between A and B)' : '';
+  return [`to settle it, run this${fill}: ${settle}`];
 }
 
 /** Where the noise figure comes from, and what else differs. */
@@ -16,7 +16,7 @@ export const notesOf = (comparison: Comparison): string[] => [
 ];
 
 function noiseText(comparison: Comparison): string {
-  const { method, blocks, noise, errorRate, rows } = comparison;
+  const { blocks, noise, errorRate, rows } = comparison;
   const surely = `intervals hold for all rows at once with ${percentText(1 - errorRate)} confidence`;
   const counts = `${plural(blocks[0], 'run')} of A and ${blocks[1]} of B`;
   if (noise.drift !== undefined) return `noise: ${percentText(noise.drift)}, as given with --drift`;
@@ -24,27 +24,31 @@ function noiseText(comparison: Comparison): string {
     const spreads = rows.flatMap((row) => row.noise?.spread ?? []);
     return `noise: runs of one side differ by ${rangeOf(spreads)} (standard deviation), from ${counts}, measured in turns; ${surely}`;
   }
+  const unread = noise.unread === undefined ? '' : `; cannot read earlier runs in ${noise.unread}`;
   if (noise.from === 'history') {
-    const known = rows.filter((row) => row.noise?.from === 'history');
+    const learned = rows.filter((row) => row.noise?.from === 'history');
     const runs = rangeText(
-      known.map((row) => row.noise!.earlierRuns!),
+      learned.map((row) => row.noise!.earlierRuns!),
       0,
     );
     const left = rows.filter((row) => row.noise?.from === 'unknown').length;
-    const rest = left === 0 ? '' : `; too few for ${plural(left, 'row')}`;
-    return `noise: ${rangeOf(known.map((row) => row.noise!.spread!))}, from ${runs} earlier runs like these and the samples of A and B; ${surely}${rest}`;
+    const rest =
+      left === 0
+        ? ''
+        : `; ${plural(left, 'row')} ${left === 1 ? 'has' : 'have'} too few earlier runs`;
+    return `noise: ${rangeOf(learned.map((row) => row.noise!.spread!))}, from ${runs} ${runsText(comparison)} and the samples of A and B; ${surely}${rest}${unread}`;
   }
   const found = noise.earlierRuns
-    ? `only ${plural(noise.earlierRuns, 'earlier run')}`
-    : 'no earlier runs';
-  const why = method === 'single' ? '' : ` (${counts}, one side after the other)`;
+    ? `only ${plural(noise.earlierRuns, 'earlier run')} of the same set-up found`
+    : 'no earlier runs of the same set-up found';
+  const why = unread || `; ${found}`;
   const spreads = rows.flatMap((row) => row.sampleSpread ?? []);
-  return `noise: unknown${why}, ${found} like these found; samples inside the runs vary by ${rangeOf(spreads)} (middle half)`;
+  return `noise: unknown${why}; the middle half of each run's samples spans ${rangeOf(spreads)}`;
 }
 
 /** `0.5 %`, or `0.5 to 3 %`. */
 function rangeOf(shares: readonly number[]): string {
-  if (shares.length === 0) return 'nothing';
+  if (shares.length === 0) return 'an unknown amount';
   return `${rangeText(
     shares.map((share) => share * 100),
     1,

@@ -69,26 +69,41 @@ function effectText(rows: readonly ComparedRow[], of: number, said: readonly str
 function restText({ tolerance }: Judged, same: number, within: number, alone: boolean): string[] {
   const percent = percentText(tolerance);
   if (alone && same === 0 && within > 0) return [`no row differs by more than ${percent}`];
-  const all = alone && within === 0 ? 'all ' : '';
+  const all = alone && within === 0 && same > 1 ? 'all ' : '';
   return [
-    ...(same > 0 ? [`${all}${plural(same, 'row')} the same (within ${percent})`] : []),
-    ...(within > 0 ? [`${plural(within, 'row')} within ${percent}, not proven`] : []),
+    ...(same > 0
+      ? [`${all}${plural(same, 'row')} ${isOrAre(same)} the same (within ${percent})`]
+      : []),
+    ...(within > 0 ? [withinText(within, percent)] : []),
   ];
 }
 
+const isOrAre = (count: number): string => (count === 1 ? 'is' : 'are');
+
+function withinText(count: number, percent: string): string {
+  const differ = count === 1 ? 'differs' : 'differ';
+  return `${plural(count, 'row')} ${differ} by less than ${percent}, but ${isOrAre(count)} not proven the same`;
+}
+
+/** The runs that taught the noise: earlier ones, and those compared where a side has several. */
+export const runsText = ({ blocks }: Pick<Comparison, 'blocks'>): string =>
+  Math.max(...blocks) > 1
+    ? 'runs of the same set-up (including those compared)'
+    : 'earlier runs of the same set-up';
+
 /** Why the rest is unclear, and the way out. */
-function doubtText({ method, noise, blocks }: Judged, effect: boolean): string {
+function doubtText({ noise, blocks, rows }: Judged, effect: boolean): string {
   const it = effect ? 'it' : 'that nothing changed';
   if (noise.drift !== undefined) {
-    return `not more than the drift of ${percentText(noise.drift)} that you allow`;
+    return `within the ${percentText(noise.drift)} set with --drift`;
   }
   if (noise.from === 'blocks') {
     return `${Math.min(...blocks)} runs per side do not prove ${it}: measure more rounds`;
   }
   if (noise.from === 'history') {
-    return `${noise.earlierRuns} earlier runs do not prove ${it}: measure in turns with weft ab`;
+    const most = Math.max(...rows.map((row) => row.noise?.earlierRuns ?? 0));
+    return `${most} ${runsText({ blocks })} do not prove ${it}: measure in turns with weft ab`;
   }
   const few = Math.max(...blocks) > 1 ? `fewer than ${fewestBlocks} runs per side` : 'single runs';
-  const what = method === 'single' ? few : 'runs of one side after the other';
-  return `${what} cannot prove ${it}: measure in turns with weft ab`;
+  return `${few} cannot prove ${it}: measure in turns with weft ab`;
 }

@@ -28,6 +28,7 @@ export type Source =
       readonly tolerance: number;
       readonly drift?: number | undefined;
       readonly history?: readonly EarlierRun[];
+      readonly unreadHistory?: string;
       /** Rows that look slower without proof are degraded. */
       readonly strict?: boolean;
     }
