@@ -69,7 +69,12 @@ export function renderHistory(history: History): string {
   const tables = places.map(({ name, rows }) =>
     htmlTable({
       caption: name,
-      heads: [['Row', 'Runs', 'Latest', 'Usual', 'Last change (UTC)'].map((text) => ({ text }))],
+      heads: [
+        [
+          ...['Row', 'Runs', 'Latest', 'Usual'].map((text) => ({ text })),
+          { text: 'Last change (UTC)', classes: 'text' },
+        ],
+      ],
       rows: rows.map((row) => [
         { text: row.name },
         { text: String(row.runs) },
