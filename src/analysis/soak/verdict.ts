@@ -18,7 +18,7 @@ export interface SoakVerdict {
   readonly endedAt: string;
   /** `failed`: it did not come to its end, or bytes were wrong. `nothing`: it measured nothing. */
   readonly verdict: 'steady' | 'stalls' | 'slower' | 'failed' | 'nothing';
-  /** Why it measured nothing. */
+  /** Why it measured nothing, or why a row did not pass. */
   readonly reason?: string;
   readonly intervals: number;
   readonly rows: readonly RowVerdict[];
@@ -102,6 +102,7 @@ export function soakVerdict(run: Run): SoakVerdict {
   const links = linksOf(soaks.flatMap((soak) => soak.links));
   const count = soaks.reduce((sum, soak) => sum + soak.stallCount, 0);
   const failed = run.outcome === 'failed' || run.outcome === 'aborted';
+  const bad = run.rows.find(({ outcome }) => outcome === 'failed' || outcome === 'aborted');
   const slower = rows.some(({ drift }) => drift?.slower);
   const stalled = count > 0 || links.length > 0;
   const nothing = measured.length === 0 && !failed;
@@ -114,6 +115,7 @@ export function soakVerdict(run: Run): SoakVerdict {
     endedAt: run.endedAt ?? soaks.at(-1)?.endedAt ?? run.startedAt,
     verdict: failed ? 'failed' : nothing ? 'nothing' : found,
     ...(nothing && { reason: whyNothing(run) }),
+    ...(bad?.reason !== undefined && { reason: bad.reason }),
     intervals: new Set(measured.map(({ repeat }) => repeat)).size,
     rows,
     stalls: { count, kept: stalls.length, longest: longestOf(stalls) },

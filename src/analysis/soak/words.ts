@@ -95,7 +95,7 @@ export function soakTroubles(verdict: SoakVerdict): string[] {
 
 /** The verdict in a sentence. */
 export function soakHeadline(soak: SoakVerdict): string {
-  const { verdict, stalls, links, rows, intervals, benchmark } = soak;
+  const { verdict, stalls, links, rows, intervals, benchmark, reason } = soak;
   const over = plural(intervals, 'interval');
   const longest = stalls.longest.reduce((most, one) => Math.max(most, one.milliseconds), 0);
   const flaps = links.reduce((sum, { downs }) => sum + downs, 0);
@@ -108,10 +108,13 @@ export function soakHeadline(soak: SoakVerdict): string {
       row.drift?.slower ? [`${nameOf(row, rows)} became ${percentText(row.drift)} slower`] : [],
     ),
   ];
-  if (verdict === 'nothing') return `${benchmark} measured nothing: ${soak.reason}.`;
+  if (verdict === 'nothing') return `${benchmark} measured nothing: ${reason}.`;
   if (verdict === 'steady')
     return `${benchmark} was steady over ${over}: no stall, no link failure.`;
-  const end = verdict === 'failed' ? `${benchmark} did not pass. ` : '';
+  const end =
+    verdict === 'failed'
+      ? `${benchmark} did not pass${reason === undefined ? '' : `: ${reason}`}. `
+      : '';
   return `${end}${found.length === 0 ? 'No stall' : found.join('; ')} in ${over}.`;
 }
 
