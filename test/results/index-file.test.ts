@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -186,12 +185,11 @@ describe('an index file', () => {
     expect(readdirSync(folder).sort()).toEqual([indexName, 'a.jsonl']);
   });
 
-  test.skipIf(process.getuid?.() === 0)('in a read-only folder is not needed', async () => {
+  test('that cannot be written is not needed', async () => {
     put('a', [row(10)]);
-    chmodSync(folder, 0o555);
+    mkdirSync(join(folder, indexName));
     const index = await readRunIndex(folder);
-    chmodSync(folder, 0o755);
-    expect(index.unsaved).toBe('EACCES');
+    expect(index.unsaved).toBe('EISDIR');
     expect(ids(index)).toEqual(['a']);
   });
 });
