@@ -222,8 +222,7 @@ class Port {
   [[gnu::cold]] void refused(Endpoint& endpoint, Operation& operation, ssize_t result);
   /// How many of the queued posts failed for good.
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
-  /// Handles a negative result of fi_cq_read.
-  /// How many entries it read.
+  /// Handles a negative result of fi_cq_read; how many entries it read.
   [[gnu::cold]] size_t readError(Endpoint& endpoint, ssize_t answer);
   [[gnu::cold]] void misdirected(Operation& operation, uint32_t source, uint64_t bytes);
   [[gnu::cold]] ssize_t receivePooled(Endpoint& endpoint, Operation& operation);
