@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run } from '../../src/results/schema.js';
-import { missing, run, start, torchrunArgs } from '../ranks/processes.js';
+import {
+  missing,
+  run,
+  start,
+  torchrunAlone,
+  torchrunArgs,
+  torchrunTimeoutMs,
+} from '../ranks/processes.js';
 import { TwoHosts, whyNoHosts } from '../ranks/two-hosts.js';
 
 const weft = resolve(import.meta.dirname, '../../bin/weft');
@@ -20,7 +27,8 @@ const command = (backends: string, ...more: string[]) => [
   ...['--format', 'json', '--out', join(folder, `${files++}.jsonl`), ...more],
 ];
 
-const outcomes = (stdout: string) => {
+const outcomes = (stdout: string, stderr = '') => {
+  expect(stdout, stderr).not.toBe('');
   const { rows } = JSON.parse(stdout) as Run;
   return Object.fromEntries(rows.map((row) => [row.column, row.outcome]));
 };
@@ -61,22 +69,31 @@ describe('MPI is that of the launcher', () => {
   test('MPICH exchanges blocks of different sizes', async () => {
     const all = ['-n', '3', ...command('mpi,gloo', '--imbalance', 'zipf:2', '--dtype', 'int64')];
     const { stdout, stderr } = await run('mpiexec.hydra', all);
-    expect(outcomes(stdout), stderr).toEqual({ mpi: 'passed', gloo: 'passed' });
+    expect(outcomes(stdout, stderr), stderr).toEqual({ mpi: 'passed', gloo: 'passed' });
   });
 });
 
 describe('torchrun', () => {
   const reason = missing({ torchrun: 'python3-torch' });
 
-  test('the script’s command line; mpi is skipped, with the way to have it', async ({ skip }) => {
-    skip(reason !== undefined, reason);
-    const args = ['--standalone', '--nproc_per_node=2', ...torchrunArgs];
-    const { stdout, stderr } = await run('torchrun', [...args, ...command('fabric,gloo,mpi')]);
-    expect(outcomes(stdout), stderr).toEqual({ fabric: 'passed', gloo: 'passed', mpi: 'skipped' });
-    expect(stdout).toMatch(
-      /torchrun started the ranks, but MPI needs its own launcher: use mpirun/,
-    );
-  });
+  test(
+    'the script’s command line; mpi is skipped, with the way to have it',
+    async ({ skip }) => {
+      skip(reason !== undefined, reason);
+      const args = [...torchrunAlone, '--nproc_per_node=2', ...torchrunArgs];
+      const all = [...args, ...command('fabric,gloo,mpi')];
+      const { stdout, stderr } = await run('torchrun', all, { timeoutMs: torchrunTimeoutMs });
+      expect(outcomes(stdout, stderr), stderr).toEqual({
+        fabric: 'passed',
+        gloo: 'passed',
+        mpi: 'skipped',
+      });
+      expect(stdout).toMatch(
+        /torchrun started the ranks, but MPI needs its own launcher: use mpirun/,
+      );
+    },
+    torchrunTimeoutMs,
+  );
 });
 
 describe('ranks of a launcher on one host', () => {
@@ -109,7 +126,7 @@ describe('ranks of a launcher on one host', () => {
     const args = ['--matrix', 'only-here.csv', '--backend', 'fabric', '--format', 'json'];
     const [first, second] = await launch(...args);
     expect(second!.code, second!.stderr).toBe(0);
-    expect(outcomes(first!.stdout), first!.stderr).toEqual({ fabric: 'passed' });
+    expect(outcomes(first!.stdout, first!.stderr), first!.stderr).toEqual({ fabric: 'passed' });
   });
 });
 

@@ -11,14 +11,16 @@ import {
   newMark,
   program,
   run,
+  torchrunAlone,
   torchrunArgs,
+  torchrunTimeoutMs,
 } from './processes.js';
 
 const exchange = [process.execPath, program('exchange')];
 const openmpiArgs = ['--allow-run-as-root', '--oversubscribe'];
 
 async function expectExchange(launcher: string, size: number, command: string, args: string[]) {
-  const { stdout, stderr } = await run(command, args);
+  const { stdout, stderr } = await run(command, args, { timeoutMs: torchrunTimeoutMs });
   const ranks = exchanged(stdout);
   expect(ranks, stderr).toMatchObject(expectedExchange(size));
   expect(ranks[0]).toMatchObject({ launcher, localSize: size, authenticated: false });
@@ -80,22 +82,30 @@ describe('MPICH', () => {
 describe('torchrun', () => {
   const reason = missing({ torchrun: 'python3-torch' });
 
-  test('standalone: MASTER_PORT is free', async ({ skip }) => {
-    skip(reason !== undefined, reason);
-    const args = [
-      '--standalone',
-      '--nproc_per_node=2',
-      ...torchrunArgs,
-      '--no_python',
-      ...exchange,
-    ];
-    await expectExchange('torchrun', 2, 'torchrun', args);
-  });
+  test(
+    'standalone: MASTER_PORT is free',
+    async ({ skip }) => {
+      skip(reason !== undefined, reason);
+      const args = [
+        ...torchrunAlone,
+        '--nproc_per_node=2',
+        ...torchrunArgs,
+        '--no_python',
+        ...exchange,
+      ];
+      await expectExchange('torchrun', 2, 'torchrun', args);
+    },
+    torchrunTimeoutMs,
+  );
 
-  test('with a static rendezvous: its agent holds MASTER_PORT', async ({ skip }) => {
-    skip(reason !== undefined, reason);
-    const master = ['--master_addr=127.0.0.1', `--master_port=${await freePort()}`];
-    const args = [...master, '--nproc_per_node=2', ...torchrunArgs, ...exchange];
-    await expectExchange('torchrun', 2, 'torchrun', args);
-  });
+  test(
+    'with a static rendezvous: its agent holds MASTER_PORT',
+    async ({ skip }) => {
+      skip(reason !== undefined, reason);
+      const master = ['--master_addr=127.0.0.1', `--master_port=${await freePort()}`];
+      const args = [...master, '--nproc_per_node=2', ...torchrunArgs, ...exchange];
+      await expectExchange('torchrun', 2, 'torchrun', args);
+    },
+    torchrunTimeoutMs,
+  );
 });

@@ -89,9 +89,13 @@ export function start(command: string, args: string[], options: RunOptions = {})
     detached: options.detached ?? false,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000);
+  const { timeoutMs = 30_000 } = options;
   let stdout = '';
   let stderr = '';
+  const timer = setTimeout(() => {
+    stderr += `\n(the test killed ${command} after ${timeoutMs / 1000} s)`;
+    child.kill('SIGKILL');
+  }, timeoutMs);
   child.stdout.on('data', (bytes) => {
     stdout += bytes;
   });
@@ -145,3 +149,9 @@ export const expectedExchange = (size: number) =>
  * only every five seconds whether its ranks have ended.
  */
 export const torchrunArgs = ['-r', '9:1', '-t', '9:1', '--monitor_interval', '0.1', '--no_python'];
+
+/** The first import of PyTorch on a machine may read hundreds of megabytes from a slow disk. */
+export const torchrunTimeoutMs = 150_000;
+
+/** What `--standalone` means, but on a free port: 1.13's own choice is always 29400, which another may hold. */
+export const torchrunAlone = ['--rdzv_backend=c10d', '--rdzv_endpoint=localhost:0'];
