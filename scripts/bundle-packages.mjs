@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { entries } from './setup/bundles.mjs';
 
 /** As TypeScript writes them: `from 'zod'` at the end of a line, `import 'zod'`, `import('zod')`. */
 const bareImport = /(?:\bfrom |^import |\bimport\()['"](@?[a-z0-9][\w./:-]*)['"]\)?/gm;
@@ -29,6 +30,8 @@ export function packagesFor(root, asked) {
 export function importedPackages(folder) {
   const names = new Set();
   for (const file of readdirSync(folder, { recursive: true })) {
+    // These have their packages in them.
+    if (file.startsWith('chunks/') || entries.includes(file.replace(/\.js$/, ''))) continue;
     if (!file.endsWith('.js')) continue;
     const text = readFileSync(join(folder, file), 'utf8');
     for (const [, specifier] of text.matchAll(bareImport)) {

@@ -1,6 +1,6 @@
-// Bundles with esbuild: the scripts and styles of pages, which import nothing in browsers, and ECharts for the drawing of
-// SVG files, so that nothing needs the package at run time.
-import { readFileSync } from 'node:fs';
+// Bundles with esbuild: the scripts and styles of pages, which import nothing in browsers; and the program with the
+// package's entry points, because hundreds of small files make every rank start slowly, most of all on a shared file system.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { SetupFailure } from './failure.mjs';
@@ -10,6 +10,12 @@ const scripts = ['report/echarts', 'report/page/report', 'live/page/main'];
 /** Each with what it imports. Paths below src/, and below dist/. */
 const styles = ['report/page/report', 'report/page/print', 'live/page/page'];
 
+/** What Node runs. They share their modules, so that a user's benchmark and the program see one copy of each. */
+export const entries = ['cli/main', 'index', 'entry/benchmark', 'entry/results', 'entry/report'];
+
+const requireInModules =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
 /** What the licences of the bundled packages ask to keep; esbuild keeps the comments that are marked as such. */
 const notices = ['echarts/NOTICE', 'echarts/licenses/LICENSE-d3', 'zrender/LICENSE'];
 const apache =
@@ -18,6 +24,20 @@ const apache =
 function banner(root) {
   const texts = notices.map((path) => readFileSync(join(root, 'node_modules', path), 'utf8'));
   return `/*!\n${[apache, ...texts.map((text) => text.trim())].join('\n\n')}\n*/`;
+}
+
+/** The licences of the packages in the bundles that Node runs, as one file beside them. */
+function writeNotices(root, outDir, { inputs }) {
+  const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+  const names = new Set(Object.keys(inputs).flatMap((path) => inPackage.exec(path)?.[1] ?? []));
+  const texts = [...names].sort().map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const files = readdirSync(folder).filter((file) => /^(LICENSE|NOTICE)(\.\w+)?$/i.test(file));
+    return [`== ${name}`, ...files.map((file) => readFileSync(join(folder, file), 'utf8'))].join(
+      '\n\n',
+    );
+  });
+  writeFileSync(join(outDir, 'THIRD-PARTY-NOTICES.txt'), texts.join('\n\n'));
 }
 
 /** Writes the bundles into `outDir`, over what the compiler wrote there. */
@@ -38,6 +58,23 @@ export async function bundle(root, outDir) {
       banner: { js: banner(root) },
       logLevel: 'silent',
     });
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: entries.map((path) => ({ in: `src/${path}.ts`, out: path })),
+      outdir: outDir,
+      chunkNames: 'chunks/[name]-[hash]',
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      // Some packages are CommonJS and require Node's own modules.
+      banner: { js: requireInModules },
+      legalComments: 'none',
+      metafile: true,
+      logLevel: 'silent',
+    });
+    writeNotices(root, outDir, metafile);
   } catch (error) {
     throw new SetupFailure('TypeScript build: esbuild found errors', { output: error.message });
   }

@@ -9,7 +9,16 @@ import { hashOf, readStamp, removeStamp, sameInputs, stampFolder, writeStamp } f
 
 const compiler = 'node_modules/typescript/bin/tsc';
 /** What compiles, and what is bundled. */
-const packages = ['typescript', 'esbuild', 'echarts', 'zrender'];
+const packages = [
+  'typescript',
+  'esbuild',
+  'echarts',
+  'zrender',
+  'commander',
+  'hono',
+  'yaml',
+  'zod',
+];
 /** Parts of pages that need no compiler. */
 const copied = ['live/page/icon.svg'];
 

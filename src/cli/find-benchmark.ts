@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { benchmarkById, benchmarks } from '../benchmarks/index.js';
 import { messageOf, WeftError } from '../errors.js';
+import { packageRoot } from '../package-root.js';
 import type { Benchmark } from '../runner/benchmark.js';
 
 const isPath = (name: string): boolean => name.includes('/') || /\.[cm]?js$/.test(name);
@@ -53,7 +54,7 @@ let shared = false;
 function shareThisPackage(): void {
   if (shared) return;
   shared = true;
-  const manifest = new URL('../../package.json', import.meta.url);
+  const manifest = pathToFileURL(join(packageRoot, 'package.json'));
   const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { name: string };
   const hook = `export const resolve = (specifier, context, next) =>
     next(specifier, specifier === ${JSON.stringify(name)} || specifier.startsWith(${JSON.stringify(`${name}/`)})

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
+import { packageRoot } from '../package-root.js';
 import { addAbCommand } from './ab.js';
 import { describeBenchmark } from './bench.js';
 import { addCheckCommand } from './check.js';
@@ -18,9 +20,9 @@ import { addServeCommand } from './serve.js';
 import { addSoakCommand } from './soak.js';
 import { addSuiteCommand } from './suite.js';
 
-const { version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { version: string };
+const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  version: string;
+};
 
 // Whoever reads us may stop early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

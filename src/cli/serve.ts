@@ -1,7 +1,8 @@
 import { setPriority } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { LivePage } from '../live/server.js';
+import { packageRoot } from '../package-root.js';
 import { resultsFolder } from '../results/run-file.js';
 import { wholeNumber } from '../settings/option.js';
 import { argument } from './options.js';
@@ -41,7 +42,7 @@ export function addServeCommand(program: Command): void {
         port,
         // Beside a measurement, nothing is done that nobody asked for.
         prepare: !follower,
-        builtFolder: fileURLToPath(new URL('..', import.meta.url)),
+        builtFolder: join(packageRoot, 'dist'),
         ...(WEFT_PAGE_TOKEN && { token: checkToken(WEFT_PAGE_TOKEN) }),
       });
       announce(page, folder, follower);

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { WeftError } from '../errors.js';
+import { packageRoot } from '../package-root.js';
 
-const own = '../../build/Release/weft.node';
-const prebuilt = `../../prebuilds/${process.platform}-${process.arch}/weft.node`;
-const setup = fileURLToPath(new URL('../../scripts/setup.mjs', import.meta.url));
+const own = join(packageRoot, 'build/Release/weft.node');
+const prebuilt = join(packageRoot, `prebuilds/${process.platform}-${process.arch}/weft.node`);
+const setup = join(packageRoot, 'scripts/setup.mjs');
 
 /**
  * The addon: one built on this machine, else the one the package brings, else, once, a build from source. Several

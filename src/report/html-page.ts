@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../package-root.js';
 import type { Chart } from './chart.js';
 import { escapeMarkup, jsonInScript } from './escape.js';
 
@@ -53,10 +55,8 @@ export function figureHtml(chart: Chart, named: boolean): string {
 const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-// Built, wherever this module itself runs from.
-const built = new URL('../../dist/report/page/', import.meta.url);
-
-const textOf = (name: string): string => readFileSync(new URL(name, built), 'utf8');
+const textOf = (name: string): string =>
+  readFileSync(join(packageRoot, 'dist/report/page', name), 'utf8');
 
 /** The page's script with all it needs, ECharts included, as one text without imports. */
 const pageScript = (): string => textOf('report.js');

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../package-root.js';
 import { Unavailable } from './backend.js';
 
 type ShimName = 'gloo' | 'openmpi' | 'mpich';
 
 /** Where set-up builds the shims of native/peers/; WEFT_PEERS names another folder. */
-const shimFolder = (): string =>
-  process.env.WEFT_PEERS || fileURLToPath(new URL('../../../build/peers', import.meta.url));
+const shimFolder = (): string => process.env.WEFT_PEERS || join(packageRoot, 'build/peers');
 
 const shimPath = (name: ShimName): string => join(shimFolder(), `${name}.so`);
 

@@ -1,19 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { WeftError } from '../../errors.js';
+import { packageRoot } from '../../package-root.js';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folders = ['build/efa', `prebuilds/${process.platform}-${process.arch}/efa`];
 
 /** The folder with the libraries that the EFA provider loads: built here, else brought by the package. */
 export function efaLibraries(): string {
   const found = folders
-    .map((folder) => join(root, folder))
+    .map((folder) => join(packageRoot, folder))
     .find((folder) => existsSync(join(folder, 'libibverbs.so.1')));
   if (found !== undefined) return found;
   throw new WeftError('UNSUPPORTED', 'the libraries of the emulated EFA device are not built', {
-    hint: `Install libibverbs-dev and run \`npm run build\` in ${root}. The package has them for x86-64 only.`,
+    hint: `Install libibverbs-dev and run \`npm run build\` in ${packageRoot}. The package has them for x86-64 only.`,
   });
 }
 
