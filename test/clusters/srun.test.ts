@@ -3,26 +3,26 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/results/read-run.js';
+import type { Run } from '../../src/results/schema.js';
 import {
   exchanged,
   expectedExchange,
   marked,
-  missing,
   newMark,
   pause,
   program,
-} from './processes.js';
-import { SlurmCluster, slurmCommands } from './slurm-cluster.js';
-import { whyNoHosts } from './two-hosts.js';
+} from '../ranks/processes.js';
+import { SlurmCluster, whyNoSlurm } from './slurm-cluster.js';
 
-const reason = missing(slurmCommands) ?? whyNoHosts();
+const reason = whyNoSlurm();
+const weft = resolve(import.meta.dirname, '../../bin/weft');
 const exchange = [process.execPath, program('exchange')];
 const steady = [process.execPath, program('steady')];
 
 describe('srun', () => {
   let cluster: SlurmCluster;
   beforeAll(async () => {
-    if (reason === undefined) cluster = await SlurmCluster.open();
+    if (reason === undefined) cluster = await SlurmCluster.open({ lab: { hosts: 4, nics: 2 } });
   });
   afterAll(async () => cluster?.[Symbol.asyncDispose]());
 
@@ -33,7 +33,7 @@ describe('srun', () => {
     expect(ranks, stderr).toMatchObject(expectedExchange(4));
     expect(ranks[3]).toMatchObject({
       launcher: 'srun',
-      hosts: ['node1', 'node1', 'node2', 'node2'],
+      hosts: ['h0', 'h0', 'h1', 'h1'],
       localRank: 1,
       localSize: 2,
       netns: 2,
@@ -45,40 +45,34 @@ describe('srun', () => {
     skip(reason !== undefined, reason);
     const root = resolve(import.meta.dirname, '../..');
     const out = join(mkdtempSync(join(tmpdir(), 'weft-srun-')), 'run.jsonl');
-    const weft = [
+    const neighbour = ['run', join(root, 'examples/neighbour.mjs')];
+    const small = ['-b', '64K', '-e', '64K', '-n', '2', '--columns', 'SinglePin'];
+    const all = [
+      '-N2',
+      '-n2',
       process.execPath,
-      join(root, 'bin/weft'),
-      'run',
-      join(root, 'examples/neighbour.mjs'),
+      weft,
+      ...neighbour,
+      ...small,
+      '--format',
+      'json',
+      '--out',
+      out,
     ];
-    const small = [
-      '-b',
-      '64K',
-      '-e',
-      '64K',
-      '-n',
-      '2',
-      '--columns',
-      'SinglePin',
-      '--line-rate',
-      '1000',
-    ];
-    const all = ['-N2', '-n2', ...weft, ...small, '--format', 'json', '--out', out];
     const { stdout, stderr } = await cluster.start('srun', all).finished;
     rmSync(dirname(out), { recursive: true });
     expect(JSON.parse(stdout), stderr).toMatchObject({
       benchmark: 'neighbour',
       outcome: 'passed',
-      world: { launcher: 'srun', hosts: ['node1', 'node2'] },
+      world: { launcher: 'srun', hosts: ['h0', 'h1'] },
     });
   });
 
   test('a soak ends with its verdict when srun passes on a signal', async ({ skip }) => {
     skip(reason !== undefined, reason);
     const folder = mkdtempSync(join(tmpdir(), 'weft-srun-soak-'));
-    const weft = resolve(import.meta.dirname, '../../bin/weft');
     const soak = ['soak', '--every', '300ms', '--stall', '5s', '--format', 'json', '--out'];
-    const place = ['--nics', 'cable', '--iface', 'cable', '--line-rate', '400'];
+    const place = ['--nics', 'nic0', '--line-rate', '400'];
     const write = ['--', 'write', '-b', '64K', ...place];
     const all = [process.execPath, weft, ...soak, join(folder, 'run.jsonl'), ...write];
     const { child, finished } = cluster.start('srun', ['-X', '-N2', '-n2', ...all]);
@@ -98,16 +92,15 @@ describe('srun', () => {
   test('weft ab starts every run with srun', { timeout: 150_000 }, async ({ skip }) => {
     skip(reason !== undefined, reason);
     const folder = mkdtempSync(join(tmpdir(), 'weft-srun-'));
-    const weft = [process.execPath, resolve(import.meta.dirname, '../../bin/weft')];
     const ab = ['ab', '--rounds', '5', '--launch', 'srun -N2 -n2', '--b', 'FI_LOG_LEVEL=warn'];
     const small = ['write', '-b', '64K', '-e', '64K', '-n', '2', '--columns', 'SinglePin'];
     const out = ['--out', join(folder, 'both'), '--format', 'json'];
-    const all = ['-N2', '-n2', ...weft, ...ab, ...out, '--', ...small];
+    const all = ['-N2', '-n2', process.execPath, weft, ...ab, ...out, '--', ...small];
     const { stdout, stderr } = await cluster.start('salloc', all).finished;
     const run = readRun(join(folder, 'both/b/05.jsonl')).run;
     rmSync(folder, { recursive: true });
     expect(JSON.parse(stdout), stderr).toMatchObject({ method: 'in turns', blocks: [5, 5] });
-    expect(run.world).toMatchObject({ launcher: 'srun', hosts: ['node1', 'node2'] });
+    expect(run.world).toMatchObject({ launcher: 'srun', hosts: ['h0', 'h1'] });
   });
 
   test('steps of one job run side by side, with a token', async ({ skip }) => {
@@ -131,7 +124,7 @@ describe('srun', () => {
     const { code, stderr } = await cluster.start('srun', ['-N2', '-n2', ...steady], { env })
       .finished;
     expect(code).not.toBe(0);
-    expect(stderr).toMatch(/PEER_LOST: rank 1 on host node2/);
+    expect(stderr).toMatch(/PEER_LOST: rank 1 on host h1/);
     expect(marked(mark)).toEqual([]);
   });
 
@@ -142,7 +135,7 @@ describe('srun', () => {
     const { stderr } = await cluster.start('srun', ['-N2', '-n2', 'sh', '-c', late], { env })
       .finished;
     expect(stderr).toMatch(
-      /1 of 2 ranks joined within 1.5 s; missing: rank 1 \(expected on host node2\)/,
+      /1 of 2 ranks joined within 1.5 s; missing: rank 1 \(expected on host h1\)/,
     );
   });
 
@@ -151,5 +144,20 @@ describe('srun', () => {
     const { code, stderr } = await cluster.start('salloc', ['-N2', '-n4', ...steady]).finished;
     expect(code).not.toBe(0);
     expect(stderr).toMatch(/LAUNCHER_CONFLICT: this Slurm allocation has 4 tasks/);
+  });
+
+  test('two ranks on each of two nodes; mpi is skipped where srun does not speak to it', async ({
+    skip,
+  }) => {
+    skip(reason !== undefined, reason);
+    const what = ['all-to-all-single', '--msg-bytes', '64K', '--backend', 'fabric,gloo,mpi'];
+    const how = ['--iface', 'mgmt', '--format', 'json', '--out', join(cluster.folder, 'a2a.jsonl')];
+    const args = ['-N2', '-n4', process.execPath, weft, ...what, ...how];
+    const { stdout, stderr } = await cluster.run('srun', args);
+    const { rows, world } = JSON.parse(stdout || JSON.stringify(stderr)) as Run;
+    const outcomes = Object.fromEntries(rows.map((row) => [row.column, row.outcome]));
+    expect(outcomes, stderr).toEqual({ fabric: 'passed', gloo: 'passed', mpi: 'skipped' });
+    expect(world).toMatchObject({ ranks: 4, hosts: ['h0', 'h1'], launcher: 'srun' });
+    expect(rows.find(({ column }) => column === 'mpi')?.reason).toMatch(/srun --mpi=pmix/);
   });
 });

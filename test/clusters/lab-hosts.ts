@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  defaultSpec,
+  enter,
+  type LabSpec,
+  type LabState,
+  lowerLab,
+  raiseLab,
+} from '../../src/lab/index.js';
+import { hostName, hostSpace, management, nicName, railAddress } from '../../src/lab/names.js';
+import { inSpace, labName } from '../lab/laboratory.js';
+import { type Finished, type Running, type RunOptions, start } from '../ranks/processes.js';
+
+/** Bytes that one interface of a host has sent and received. */
+export interface Carried {
+  readonly tx: number;
+  readonly rx: number;
+}
+
+/**
+ * The hosts of a lab as a cluster: each knows the others by name, at their addresses on the management network, and all
+ * see the same file system. `folder` is theirs to use and goes with them.
+ */
+export class LabHosts implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'weft-cluster-'));
+  readonly names: readonly string[];
+  readonly #state: LabState;
+  readonly #hostsFile = join(this.folder, 'hosts');
+
+  /** `what` names the lab: two that are up at once in one test file need two names. */
+  static async raise(what: string, spec: Partial<LabSpec> = {}): Promise<LabHosts> {
+    const whole = { ...defaultSpec, nics: 2, ...spec };
+    return new LabHosts(await raiseLab(labName(what), whole, { owned: true }));
+  }
+
+  private constructor(state: LabState) {
+    this.#state = state;
+    this.names = Array.from({ length: state.spec.hosts }, (_, host) => hostName(host));
+    const lines = this.names.map((name, host) => `${management.address(host)} ${name}`);
+    writeFileSync(this.#hostsFile, `${['127.0.0.1 localhost', ...lines].join('\n')}\n`);
+  }
+
+  address(host: number): string {
+    return management.address(host);
+  }
+
+  railAddress(host: number, nic: number): string {
+    return railAddress(host, nic);
+  }
+
+  /** The words before a command that make it run on a host. It stays the same process. */
+  inside(host: number): string[] {
+    const bind = 'mount --bind "$1" /etc/hosts; shift; exec "$@"';
+    return [...enter(this.#state, host), 'sh', '-c', bind, 'sh', this.#hostsFile];
+  }
+
+  /** Starts a command on a host. */
+  start(host: number, command: string, args: string[], options: RunOptions = {}): Running {
+    const [first = '', ...rest] = this.inside(host);
+    return start(first, [...rest, command, ...args], options);
+  }
+
+  run(host: number, command: string, args: string[], options?: RunOptions): Promise<Finished> {
+    return this.start(host, command, args, options).finished;
+  }
+
+  /** What the host's interface has carried: a rail by its number, or the management network. */
+  carried(host: number, nic: number | 'management'): Carried {
+    const name = nic === 'management' ? management.nic : nicName(nic);
+    const space = hostSpace(this.#state.name, host);
+    const [link] = JSON.parse(inSpace('ip', space, '-j', '-s', 'link', 'show', name));
+    return { tx: link.stats64.tx.bytes, rx: link.stats64.rx.bytes };
+  }
+
+  /** Ends what runs on the hosts, and removes them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await lowerLab(this.#state.name);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
