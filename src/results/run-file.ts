@@ -1,5 +1,16 @@
-import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, WeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import {
@@ -17,6 +28,8 @@ interface RunFileOptions {
   /** Default: a new file in `folder`, named after the run's id. */
   readonly path?: string | undefined;
   readonly folder?: string;
+  /** Where the lines go if the file is deleted or replaced while the run is on. */
+  readonly rescueFolder?: string;
   /** For tests of full disks. */
   readonly disk?: Partial<Disk>;
 }
@@ -39,9 +52,10 @@ const realDisk: Disk = {
  * never written to.
  */
 export class RunFile implements Disposable {
-  readonly path: string;
-  readonly #fd: number;
   readonly #disk: Disk;
+  readonly #rescueFolder: string;
+  #path: string;
+  #fd: number;
   #length = 0;
   #rows = 0;
   #closed = false;
@@ -51,13 +65,18 @@ export class RunFile implements Disposable {
     this.#disk = { ...realDisk, ...options.disk };
     const { fd, path } = openNew(header.id, options);
     this.#fd = fd;
-    this.path = path;
+    this.#path = path;
+    this.#rescueFolder = options.rescueFolder ?? tmpdir();
     try {
       this.#append(line, 'the header');
     } catch (error) {
       this.close();
       throw error;
     }
+  }
+
+  get path(): string {
+    return this.#path;
   }
 
   append(row: Row): void {
@@ -93,6 +112,34 @@ export class RunFile implements Disposable {
       throw this.#writeError(what, bytes.length, cause);
     }
     this.#length += bytes.length;
+    if (!this.#isThere()) throw this.#rescue();
+  }
+
+  /** Whoever deletes the file leaves us writing to one that nobody can open. Inode numbers are not stable everywhere. */
+  #isThere(): boolean {
+    return existsSync(this.path) && fstatSync(this.#fd).nlink > 0;
+  }
+
+  /** Goes on in another file, with every line so far. */
+  #rescue(): WeftError {
+    const lost = `${this.path} was deleted or replaced while the run was on`;
+    const path = resolve(this.#rescueFolder, basename(this.path));
+    try {
+      const bytes = Buffer.alloc(this.#length);
+      readSync(this.#fd, bytes, 0, bytes.length, 0);
+      const fd = openSync(path, 'ax+', 0o644);
+      closeSync(this.#fd);
+      this.#fd = fd;
+      for (let done = 0; done < bytes.length; ) done += this.#disk.write(fd, bytes, done);
+      this.#disk.flush(fd);
+    } catch (cause) {
+      const hint = `Saving the rows to ${path} failed as well: ${messageOf(cause)}.`;
+      return new WeftError('BAD_FILE', lost, { hint, cause });
+    }
+    this.#path = path;
+    return new WeftError('BAD_FILE', `${lost}; its rows are saved in ${path}`, {
+      hint: 'Keep the results folder until the run has ended.',
+    });
   }
 
   /** Half a line would make the file unreadable from there on. */
@@ -137,7 +184,7 @@ function openNew(id: string, { path, folder = resultsFolder }: RunFileOptions) {
     throw openError(asked, why, cause);
   }
   try {
-    return { fd: openSync(asked, 'ax', 0o644), path: asked };
+    return { fd: openSync(asked, 'ax+', 0o644), path: asked };
   } catch (cause) {
     throw openError(asked, codeOf(cause), cause);
   }

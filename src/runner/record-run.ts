@@ -114,8 +114,8 @@ export async function keepRun(
   try {
     await body({
       row: (row) => {
-        file.append(row);
         rows.push(row);
+        file.append(row);
       },
       diagnosed: (found) => {
         diagnosis = {

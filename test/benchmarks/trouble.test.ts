@@ -1,6 +1,8 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { readRun } from '../../src/results/read-run.js';
 import { childrenOf, Desk, isAlive, withFault } from './weft.js';
 
 const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
@@ -121,6 +123,23 @@ describe('bad input', () => {
     const { exitCode, stderr } = await desk.weft(`write ${one} --out kept.jsonl`);
     expect(exitCode).not.toBe(0);
     expect(stderr).toMatch(/kept\.jsonl/);
+  });
+
+  test('a results folder that is deleted in the middle fails the run, and no row is lost', async () => {
+    using desk = new Desk();
+    const job = desk.start('write -b 4K -e 64M --budget-ms 300 --columns SinglePin', {
+      TMPDIR: desk.folder,
+    });
+    await desk.rowsIn(1);
+    rmSync(join(desk.folder, 'weft-results'), { recursive: true });
+    const { exitCode, stdout, stderr } = await job;
+    expect(exitCode).toBe(1);
+    const [, saved] = /was deleted or replaced .*saved in\s+(\S+)/s.exec(stderr)!;
+    const { run, damage } = readRun(saved!);
+    expect(damage).toBeUndefined();
+    expect(run).toMatchObject({ outcome: 'aborted', errors: [{ code: 'BAD_FILE' }] });
+    expect(run.rows.length).toBeGreaterThan(1);
+    expect(stdout).toContain(saved);
   });
 
   test('a results folder that cannot be written is a clear error', async () => {

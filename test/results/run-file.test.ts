@@ -110,6 +110,25 @@ describe('a run file', () => {
   });
 });
 
+describe('deleted while the run is on', () => {
+  test.each([
+    ['deleted', (path: string) => rmSync(path)],
+    ['replaced', (path: string) => (rmSync(path), writeFileSync(path, 'other'))],
+  ])('%s: the rows go on elsewhere, and it is told', (_, lose) => {
+    const rescueFolder = mkdtempSync(join(folder, 'rescue-'));
+    const file = new RunFile(header, { folder: join(folder, 'gone'), rescueFolder });
+    file.append(row(64));
+    lose(file.path);
+    expect(() => file.append(row(128))).toThrow(/was deleted or replaced .* saved in .*rescue/);
+    file.finish({ ...footer, errors: [] });
+    expect(file.path.startsWith(rescueFolder)).toBe(true);
+    const { run, damage } = readRun(file.path);
+    expect(damage).toBeUndefined();
+    expect(run.rows.map(({ bytes }) => bytes)).toEqual([64, 128]);
+    rmSync(join(folder, 'gone'), { recursive: true });
+  });
+});
+
 describe('on a full disk', () => {
   /** Takes half of every line after the second, then has no space. */
   function fullDisk() {
