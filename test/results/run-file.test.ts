@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -111,9 +112,15 @@ describe('a run file', () => {
 });
 
 describe('deleted while the run is on', () => {
+  const temporary = () => {
+    const path = join(folder, 'other');
+    writeFileSync(path, 'other');
+    return path;
+  };
+
   test.each([
     ['deleted', (path: string) => rmSync(path)],
-    ['replaced', (path: string) => (rmSync(path), writeFileSync(path, 'other'))],
+    ['replaced', (path: string) => renameSync(temporary(), path)],
   ])('%s: the rows go on elsewhere, and it is told', (_, lose) => {
     const rescueFolder = mkdtempSync(join(folder, 'rescue-'));
     const file = new RunFile(header, { folder: join(folder, 'gone'), rescueFolder });
