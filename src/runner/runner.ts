@@ -11,6 +11,7 @@ import type { Settings } from '../settings/table.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
+import { gatherSamples } from './gather-samples.js';
 import { type PlanJob, turnsOf } from './job.js';
 import { isNoisyRow, type RowSubject, rowOf, type TurnSamples } from './row.js';
 import { type Count, calibrate } from './timing.js';
@@ -206,7 +207,7 @@ export class RowRunner {
         own.push(counts ? samples : new Float64Array());
       }
     });
-    const all = await world.gather('samples', own);
+    const all = await gatherSamples(world, own, Math.ceil(count.iterations / count.batch));
     const timed = all && plans.map((_, turn) => samplesOf(turn, all, count));
     return { timed, path: proof?.path };
   }
