@@ -76,10 +76,10 @@ export class RunBatches {
     } finally {
       await file.close();
     }
-    const texts = bytes.toString('utf8', 0, bytes.length - 1).split('\n');
+    const texts = bytes.toString('utf8').split('\n');
     const lines = texts
-      .map((text) => (text === '' ? null : (parseLine(text) ?? null)))
-      .map(thinned);
+      .filter((text) => text !== '')
+      .map((text) => thinned(parseLine(text) ?? null));
     return { json: JSON.stringify({ from, lines } satisfies Lines), next: to };
   }
 }

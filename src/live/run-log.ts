@@ -32,7 +32,7 @@ export class RunLog {
   epoch = 0;
   /** Tells the same file from another one, also across restarts. */
   generation = '';
-  /** Byte at which each line begins, and after them the byte at which the next will. */
+  /** Byte at which each line begins, and after them the byte at which the next will. Blank lines belong to the one before. */
   starts: number[] = [0];
   header: GlanceHeader | undefined;
   rows = 0;
@@ -44,6 +44,7 @@ export class RunLog {
   #headline: Headline | undefined;
   #problem: string | undefined;
   #inode = 0;
+  #lineNumber = 0;
   #size = 0;
   #work: Promise<void> = Promise.resolve();
   readonly #owner: LogOwner;
@@ -131,6 +132,7 @@ export class RunLog {
     this.#headline = undefined;
     this.#problem = undefined;
     this.#size = 0;
+    this.#lineNumber = 0;
   }
 
   async #read(): Promise<void> {
@@ -147,6 +149,11 @@ export class RunLog {
     const file = await open(this.path, 'r');
     try {
       await eachLine(file, this.starts.at(-1)!, size, (line, end) => {
+        this.#lineNumber++;
+        if (line.length === 0) {
+          this.starts[this.starts.length - 1] = end;
+          return;
+        }
         this.#take(line);
         this.starts.push(end);
       });
@@ -156,15 +163,14 @@ export class RunLog {
   }
 
   #take(line: Buffer): void {
-    if (line.length === 0) return;
-    const number = this.starts.length;
+    const isFirst = this.lines === 0;
     let glance: Glance;
     try {
       glance = glanceAt(line);
     } catch {
-      throw new Error(number === 1 ? 'not a run file' : `damaged at line ${number}`);
+      throw new Error(isFirst ? 'not a run file' : `damaged at line ${this.#lineNumber}`);
     }
-    if ((glance.line === 'header') !== (number === 1)) throw new Error('not a run file');
+    if ((glance.line === 'header') !== isFirst) throw new Error('not a run file');
     if (glance.line === 'header') {
       this.header = glance.header;
       this.generation = createHash('sha256').update(line).digest('hex').slice(0, 12);
