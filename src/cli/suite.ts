@@ -56,7 +56,7 @@ async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Pr
   for (const job of jobs) {
     const { benchmark, settings } = job;
     const missing = usesFabric(benchmark)
-      ? (missingHere(settings) ?? misplaced(settings, world))
+      ? ((await missingAnywhere(settings, world)) ?? misplaced(settings, world))
       : undefined;
     if (missing !== undefined) {
       if (world.rank === 0) process.stderr.write(`weft: skipped ${benchmark.id}: ${missing}\n`);
@@ -78,6 +78,15 @@ const misplaced = ({ provider }: Settings, world: World): string | undefined =>
   provider === 'shm' && !onOneHost(world)
     ? 'shm cannot connect ranks on different hosts'
     : undefined;
+
+/** All ranks skip a benchmark, or none: one that is alone in skipping it leaves the others waiting for it. */
+async function missingAnywhere(settings: Settings, world: World): Promise<string | undefined> {
+  const all = await world.allgather('what is missing', missingHere(settings) ?? null);
+  const first = all.findIndex((missing) => missing !== null);
+  if (first === -1) return undefined;
+  const everywhere = all.every((missing) => missing === all[first]);
+  return everywhere ? all[first]! : `on ${world.hosts[first]} (rank ${first}), ${all[first]}`;
+}
 
 function missingHere(settings: Settings): string | undefined {
   try {

@@ -15,6 +15,7 @@ import { formatBytes, formatBytesRounded, gbpsOf } from '../../measure/units.js'
 import type { Mismatch } from '../../memory/buffer.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
+import { rankZeroAlone } from '../../runner/alone.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
 import { availableBytes } from '../../runner/memory-plan.js';
@@ -132,7 +133,7 @@ class IpcRows {
   }
 
   async #measureAll(sizes: readonly number[]): Promise<void> {
-    const { world } = this.#procedure;
+    const { world, settings } = this.#procedure;
     const { gpu } = this.#producers;
     const most = sizes.at(-1)!;
     // Given back only when all went well: after an error another process may still map it, and it goes with this one.
@@ -149,7 +150,9 @@ class IpcRows {
         const mine = (await bestMemset(landing, bytes)) ?? null;
         memsets.set(bytes, (await world.allgather('memset', mine))[owner]!);
       }
-      const timed = remote && (await this.#time(remote, column, bytes, shape));
+      const timed = await rankZeroAlone(world, settings.timeoutMs, async () =>
+        remote ? this.#time(remote, column, bytes, shape) : undefined,
+      );
       const written = timed && { bytes, seed: timed.lastSeed };
       const found = await this.#verify(landing, written);
       if (!timed || !place) continue;

@@ -3,6 +3,7 @@ import { elementBytes, mostCapacity, runQueue } from '../../gpu/queue.js';
 import type { NativeQueueJob, NativeQueueResult } from '../../native/tasks.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
+import { rankZeroAlone } from '../../runner/alone.js';
 import { defineBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { columnsOf } from '../../runner/columns.js';
 import { option } from '../../settings/option.js';
@@ -56,8 +57,10 @@ export const queue = defineBenchmark({
   preflight: refuseMissingGpu,
   run: async (procedure) => {
     // The queue is a matter of one process: rank 0's.
-    const producers = await chooseProducers(procedure.world, procedure);
-    if (procedure.world.rank === 0) await new QueueRows(procedure, producers).run();
+    const { world, settings } = procedure;
+    const producers = await chooseProducers(world, procedure);
+    const rows = new QueueRows(procedure, producers);
+    await rankZeroAlone(world, settings.timeoutMs, () => rows.run());
   },
 });
 
