@@ -51,11 +51,12 @@ describe('weft queue', () => {
   });
 
   test('gives one-way time, round trip and the cost of an empty look', async () => {
-    const { stdout } = await desk.weft(`${line} --columns OneWay,RoundTrip,EmptyPoll -n 200`);
+    const { stdout } = await desk.weft(`${line} --columns OneWay,RoundTrip,EmptyPoll -n 2000`);
     const [oneWay, roundTrip, empty] = rowsOf(stdout);
-    expect(oneWay.iterations).toBe(200);
+    expect(oneWay.iterations).toBe(2000);
     expect(oneWay.breakdown.clockUncertaintyNanoseconds).toBe(0);
-    expect(oneWay.nanoseconds.p50).toBeLessThan(roundTrip.nanoseconds.p50);
+    // On a busy machine most samples wait for a core; the shortest do not.
+    expect(oneWay.nanoseconds.min).toBeLessThan(roundTrip.nanoseconds.min);
     expect(empty.nanoseconds.mean).toBeGreaterThan(0);
   });
 
