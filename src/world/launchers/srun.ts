@@ -1,4 +1,4 @@
-import { expandHostList, expandTasksPerNode } from '../hostlist.js';
+import { expandHostList, expandTasksPerNode } from '../../topology/host-list.js';
 import type { Environment, Identity } from '../identity.js';
 import { conflict, derivedPort, integer, place, type Reader, successors } from './reading.js';
 

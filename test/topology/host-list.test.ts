@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expandHostList, expandTasksPerNode } from '../../src/world/hostlist.js';
+import { expandHostList, expandTasksPerNode } from '../../src/topology/host-list.js';
 
 describe('expandHostList', () => {
   test.each([
