@@ -24,6 +24,12 @@ export function addSpecOptions(command: Command): Command {
     .option('--hosts <count>', `number of hosts (default: ${hosts})`, natural)
     .option('--nics <count>', `NICs per host (default: ${nics})`, natural)
     .option('--rate <rate>', `line rate per NIC (default: ${formatRate(bitsPerSecond)})`, rate)
+    .option('--leaves <count>', 'leaf switches per rail, below one spine (default: none)', natural)
+    .option(
+      '--spine-rate <rate>',
+      'rate of each leaf’s link to the spine (default: unlimited)',
+      rate,
+    )
     .option('--mtu <bytes>', `MTU of the rails (default: ${mtu})`, natural)
     .option('--queue <time>', `switch port queue length (default: ${queueMs}ms)`, milliseconds)
     .option('--congestion <name>', `TCP congestion control (default: ${congestion})`)
@@ -41,6 +47,8 @@ export const specFlags = {
   hosts: 'hosts',
   nics: 'nics',
   bitsPerSecond: 'rate',
+  leaves: 'leaves',
+  spineBitsPerSecond: 'spine-rate',
   mtu: 'mtu',
   queueMs: 'queue',
   congestion: 'congestion',
@@ -49,11 +57,15 @@ export const specFlags = {
   efa: 'efa',
 } satisfies Record<keyof LabSpec, string>;
 
+/** As commander names the value of a flag. */
+const camelCase = (flag: string): string =>
+  flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
 /** The lab that was described; undefined where nothing was said of it. */
 export function readSpec(raw: object): LabSpec | undefined {
   const values = new Map<string, unknown>(Object.entries(raw));
   const said = Object.entries(specFlags)
-    .map(([key, flag]) => [key, values.get(flag)] as const)
+    .map(([key, flag]) => [key, values.get(camelCase(flag))] as const)
     .filter(([, value]) => value !== undefined);
   return said.length === 0 ? undefined : { ...defaultSpec, ...Object.fromEntries(said) };
 }

@@ -17,6 +17,7 @@ import {
   raiseLab,
   removeLab,
   startInLab,
+  topologyFile,
 } from '../lab/index.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
@@ -178,9 +179,12 @@ function addFaultCommands(lab: Command): void {
 type FaultOptions = Named & Fault & { readonly rate?: number; readonly loss?: number };
 
 function describe({ name, spec, faults }: LabState): string {
-  const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent, efa } = spec;
+  const { hosts, nics, bitsPerSecond, mtu, queueMs, delayMs, lossPercent, efa, leaves } = spec;
+  const { spineBitsPerSecond: spine } = spec;
   const parts = [
     `lab ${name}: ${hosts} hosts × ${nics} NICs at ${formatRate(bitsPerSecond)}`,
+    ...(leaves === undefined ? [] : [`${leaves} leaves`]),
+    ...(spine === undefined ? [] : [`spine links at ${formatRate(spine)}`]),
     ...(efa === undefined ? [] : [`emulated EFA (${efa})`]),
     `MTU ${mtu}`,
     `queue ${queueMs} ms`,
@@ -197,5 +201,6 @@ function describe({ name, spec, faults }: LabState): string {
     ];
     return `  h${fault.host} nic${fault.nic}: ${what.join(', ')}`;
   });
-  return [parts.join(', '), ...broken].join('\n');
+  const network = leaves === undefined ? [] : [`  network description: ${topologyFile(name)}`];
+  return [parts.join(', '), ...network, ...broken].join('\n');
 }

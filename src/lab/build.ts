@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { WeftError } from '../errors.js';
 import { ipIn, tcIn, tool } from './commands.js';
 import { plantHosts, requireEfa } from './efa/hosts.js';
+import { bridge, buildLeaves, switchOf } from './leaves.js';
 import {
   hostSpace,
   management,
@@ -33,6 +34,7 @@ export function build(state: LabState): void {
     ...range(spec.nics).flatMap((nic) => bridge(railName(nic), spec)),
   ]);
   ipIn(center, bridge(management.bridge, spec));
+  if (spec.leaves !== undefined) buildLeaves(state, spec.leaves);
   const nics = range(spec.nics);
   for (const host of range(spec.hosts)) {
     const space = hostSpace(name, host);
@@ -65,11 +67,6 @@ function requireCongestion(name: string): void {
   });
 }
 
-const bridge = (name: string, { mtu }: LabSpec): string[] => [
-  `link add ${name} mtu ${mtu} type bridge stp_state 0 forward_delay 0 mcast_snooping 0`,
-  `link set ${name} addrgenmode none up`,
-];
-
 /** The host's end of its cables, told what they are: see `parseAlias` in fabric/nics.ts. */
 function hostLines(host: number, spec: LabSpec, center: string): string[] {
   const line = `weft:rate=${spec.bitsPerSecond},burst=${burstBytes(spec.mtu)}`;
@@ -89,7 +86,8 @@ function hostLines(host: number, spec: LabSpec, center: string): string[] {
 
 const portLines = (host: number, spec: LabSpec): string[] => [
   ...range(spec.nics).map(
-    (nic) => `link set ${portName(host, nic)} master ${railName(nic)} addrgenmode none up`,
+    (nic) =>
+      `link set ${portName(host, nic)} master ${switchOf(host, nic, spec)} addrgenmode none up`,
   ),
   `link set ${management.port(host)} master ${management.bridge} addrgenmode none up`,
 ];

@@ -19,4 +19,4 @@ export {
   parsePercent,
   parseRate,
 } from './spec.js';
-export type { Fault, LabSpec, LabState } from './state.js';
+export { type Fault, type LabSpec, type LabState, topologyFile } from './state.js';

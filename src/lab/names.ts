@@ -18,6 +18,18 @@ export const labOfSpace = (space: string): string | undefined =>
 export const hostName = (host: number): string => `h${host}`;
 export const nicName = (nic: number): string => `nic${nic}`;
 export const railName = (nic: number): string => `rail${nic}`;
+/** The switch of one leaf on a rail; the rail's own bridge is then its spine. */
+export const leafBridge = (nic: number, leaf: number): string => `${railName(nic)}l${leaf}`;
+/** The link between a leaf and its spine: the leaf's side and the spine's. */
+export const uplink = (nic: number, leaf: number): { up: string; down: string } => ({
+  up: `${leafBridge(nic, leaf)}u`,
+  down: `${leafBridge(nic, leaf)}d`,
+});
+export const spineName = 'spine0';
+export const leafName = (leaf: number): string => `leaf${leaf}`;
+/** The leaf of a host: neighbours share one. */
+export const leafOf = (host: number, hosts: number, leaves: number): number =>
+  Math.floor((host * leaves) / hosts);
 /** The switch's side of a host's NIC. */
 export const portName = (host: number, nic: number): string => `h${host}r${nic}`;
 

@@ -73,6 +73,10 @@ export function checkSpec(spec: LabSpec): LabSpec {
       throw bad(`a ${instance} has only ${efas.length} EFA devices`, 'Use fewer `nics`.');
     }
   }
+  if (spec.leaves !== undefined) whole('leaves', spec.leaves, 2, spec.hosts);
+  if (spec.spineBitsPerSecond !== undefined && spec.leaves === undefined) {
+    throw bad('`spineBitsPerSecond` has no effect without `leaves`', 'Add `leaves`.');
+  }
   whole('mtu', spec.mtu, 576, 65_535);
   return spec;
 }

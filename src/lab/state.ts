@@ -17,6 +17,10 @@ const specSchema = z.object({
   congestion: z.string(),
   delayMs: z.number().optional(),
   lossPercent: z.number().optional(),
+  /** Switches that hosts are attached to, below one spine per rail; absent: all hosts share a switch per rail. */
+  leaves: z.number().optional(),
+  /** Of the link between a leaf and the spine of a rail, in each direction; absent: not limited. */
+  spineBitsPerSecond: z.number().optional(),
   /** The kind of machine whose EFA devices every host has. */
   efa: z.string().optional(),
 });
@@ -49,6 +53,9 @@ export type Fault = z.infer<typeof faultSchema>;
 /** Gone after a reboot, as the namespaces are. */
 const folder = '/run/weft-lab';
 const pathOf = (name: string): string => join(folder, `${name}.json`);
+
+/** Where a lab with leaves describes its network. */
+export const topologyFile = (lab: string): string => join(folder, lab, 'topology.yaml');
 
 /** Where a lab keeps files of one host. */
 export const hostFolder = (lab: string, host: string): string => join(folder, lab, host);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { topologyOf } from '../../src/lab/leaves.js';
 import { labOfSpace, spacesOf } from '../../src/lab/names.js';
 import {
   burstBytes,
@@ -10,6 +11,7 @@ import {
   parsePercent,
   parseRate,
 } from '../../src/lab/spec.js';
+import { readNetwork } from '../../src/topology/network/read.js';
 
 describe('what a lab is to be', () => {
   test.for([
@@ -57,6 +59,9 @@ describe('what a lab is to be', () => {
     [{ hosts: 1000 }, /`hosts` 1000/],
     [{ nics: 1.5 }, /`nics` 1.5/],
     [{ mtu: 100 }, /`mtu` 100/],
+    [{ leaves: 5 }, /`leaves` 5/],
+    [{ leaves: 1 }, /`leaves` 1/],
+    [{ spineBitsPerSecond: 1e8 }, /no effect without `leaves`/],
   ] as const)('%o is refused', ([part, message]) => {
     expect(() => checkSpec({ ...defaultSpec, ...part })).toThrow(message);
   });
@@ -67,6 +72,19 @@ describe('what a lab is to be', () => {
 
   test('the burst is two frames and a little', () => {
     expect(burstBytes(9000)).toBe(20_048);
+  });
+
+  test('a lab describes its leaves as pairs reads them, neighbours together', () => {
+    const { hosts } = readNetwork(topologyOf(5, 2), 'lab');
+    const places = hosts.map(({ names: [name], leaf, spine }) => `${name} ${leaf} ${spine}`);
+    const [first, second] = ['leaf0 spine0', 'leaf1 spine0'];
+    expect(places).toEqual([
+      `h0 ${first}`,
+      `h1 ${first}`,
+      `h2 ${first}`,
+      `h3 ${second}`,
+      `h4 ${second}`,
+    ]);
   });
 
   test('a namespace tells its lab, and those of others none', () => {

@@ -8,13 +8,13 @@ import { type AttachedHost, type Network, networkOf, unnamedSpine } from './netw
 export function readEc2Topology(text: string, file: string): Network {
   const root = Marked.parse(text, file);
   const instances = root.get('Instances', 'an EC2 placement document');
-  if (instances === undefined) throw root.bad('an EC2 placement document needs `Instances`');
+  if (instances === undefined) throw root.bad('an EC2 placement document needs "Instances"');
   const dnsNames = dnsNamesIn(root);
-  const hosts = instances.items('`Instances`').map((instance): AttachedHost => {
+  const hosts = instances.items('"Instances"').map((instance): AttachedHost => {
     const id = textOf(instance, 'InstanceId');
-    const nodes = instance.get('NetworkNodes', 'an instance')?.items('`NetworkNodes`') ?? [];
+    const nodes = instance.get('NetworkNodes', 'an instance')?.items('"NetworkNodes"') ?? [];
     const [leaf, spine] = nodes.map((node) => node.text('a network node')).reverse();
-    if (leaf === undefined) throw instance.bad(`instance ${id} has no \`NetworkNodes\``);
+    if (leaf === undefined) throw instance.bad(`instance ${id} has no "NetworkNodes"`);
     const dns = dnsNames.get(id);
     return {
       names: dns === undefined ? [id] : [dns, id],
@@ -30,9 +30,9 @@ export function readEc2Topology(text: string, file: string): Network {
 function dnsNamesIn(root: Marked): Map<string, string> {
   const reservations = root
     .get('Reservations', 'an EC2 placement document')
-    ?.items('`Reservations`');
+    ?.items('"Reservations"');
   const instances = (reservations ?? []).flatMap(
-    (one) => one.get('Instances', 'a reservation')?.items('`Instances`') ?? [],
+    (one) => one.get('Instances', 'a reservation')?.items('"Instances"') ?? [],
   );
   // An instance that was terminated has an empty name.
   return new Map(
@@ -45,6 +45,6 @@ function dnsNamesIn(root: Marked): Map<string, string> {
 
 function textOf(instance: Marked, key: string): string {
   const value = instance.get(key, 'an instance');
-  if (value === undefined) throw instance.bad(`an instance needs \`${key}\``);
-  return value.text(`\`${key}\``);
+  if (value === undefined) throw instance.bad(`an instance needs "${key}"`);
+  return value.text(`"${key}"`);
 }

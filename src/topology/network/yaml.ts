@@ -10,14 +10,14 @@ export function readTopologyYaml(text: string, file: string): Network {
   }
   const part = (key: string) => top.find(([name]) => name === key)?.[1];
   const leaves = part('leaves');
-  if (leaves === undefined) throw root.bad('a network description needs `leaves`');
+  if (leaves === undefined) throw root.bad('a network description needs "leaves"');
   const members = (value: Marked, what: string) =>
     value
       .texts(what)
       .flatMap((one) => listAt(file, one.line, one.text(what)).map((name) => ({ name, at: one })));
-  const named = leaves.entries('`leaves`');
+  const named = leaves.entries('"leaves"');
   const spineOf = new Map<string, string>();
-  for (const [spine, value] of part('spines')?.entries('`spines`') ?? []) {
+  for (const [spine, value] of part('spines')?.entries('"spines"') ?? []) {
     for (const { name, at } of members(value, `the leaves of ${spine}`)) {
       if (!named.some(([leaf]) => leaf === name)) throw at.bad(`leaf ${name} has no hosts`);
       const other = spineOf.get(name);

@@ -30,10 +30,10 @@ describe('topology.yaml', () => {
     ['leaves:\n  a: h0\nspines:\n  s: b', 'net, line 4: leaf b has no hosts'],
     ['leaves:\n  a: h0\n  b: h1\nspines:\n  s: a', 'net, line 3: leaf b is below no spine'],
     ['leaves:\n  a: h0\nspines:\n  s: a\n  t: a', 'net, line 5: leaf a is below both s and t'],
-    ['leaves: 3', 'net, line 1: `leaves` must be a map of names'],
+    ['leaves: 3', 'net, line 1: "leaves" must be a map of names'],
     ['leaves:\n  a: {b: c}', 'net, line 2: the hosts of a must be text'],
     ['leafs:\n  a: h0', 'net, line 1: unknown key leafs'],
-    ['spines:\n  a: h0', 'net, line 1: a network description needs `leaves`'],
+    ['spines:\n  a: h0', 'net, line 1: a network description needs "leaves"'],
     ['leaves:\n  a: h0\n a: b', 'net, line 3: '],
     ['', 'net, line 1: a network description must be a map of names'],
     ['leaves: {}', 'net names no host'],
@@ -130,11 +130,11 @@ describe('an EC2 placement document', () => {
   test.for([
     [
       '{\n"Instances": [\n{"InstanceId": "i-1"}]}',
-      'net, line 3: instance i-1 has no `NetworkNodes`',
+      'net, line 3: instance i-1 has no "NetworkNodes"',
     ],
-    ['{\n"Instances": [{}]}', 'net, line 2: an instance needs `InstanceId`'],
-    ['{\n"Reservations": []}', 'net, line 1: an EC2 placement document needs `Instances`'],
-    ['{\n"Instances": 3}', 'net, line 2: `Instances` must be a list'],
+    ['{\n"Instances": [{}]}', 'net, line 2: an instance needs "InstanceId"'],
+    ['{\n"Reservations": []}', 'net, line 1: an EC2 placement document needs "Instances"'],
+    ['{\n"Instances": 3}', 'net, line 2: "Instances" must be a list'],
     ['{\n"Instances": [\n', 'net, line '],
   ] as const)('%j is refused', ([text, message]) => {
     expect(() => readNetwork(text, 'net')).toThrow(message);
