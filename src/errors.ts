@@ -19,6 +19,7 @@ export const errorCodes = [
   'PEER_LIBRARY', // gloo, MPI or NCCL reported an error
   'PEER_LOST', // a rank died or its connection broke
   'PORT_IN_USE',
+  'PREFLIGHT', // a host is not fit for the job: another version, a limit that is too low
   'RENDEZVOUS_FAILED', // rank 0 could not be reached or refused us
   'TIMEOUT', // a deadline passed; the message names who is missing
   'UNREACHABLE', // a rail does not carry between two hosts
@@ -46,6 +47,10 @@ export class WeftError extends Error {
     this.hint = options.hint;
   }
 }
+
+/** Of EMFILE. Node raises its own limit to the hard one: that is the one to raise. */
+export const openFilesHint =
+  'Raise the hard limit on open files: `ulimit -n 65536`, nofile in /etc/security/limits.conf, or --ulimit nofile=65536 of Docker.';
 
 /** What an error says; what was thrown may be anything. */
 export const messageOf = (error: unknown): string =>

@@ -48,6 +48,12 @@ export const packageTable = [
     probe: { program: 'nft' },
   },
   {
+    name: 'faketime',
+    profile: 'test',
+    why: 'a host with another clock, for the tests of the preflight',
+    probe: { program: 'faketime' },
+  },
+  {
     name: 'chromium',
     profile: 'test',
     why: 'a browser, for the tests of reports and the live page',

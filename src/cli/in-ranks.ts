@@ -11,8 +11,9 @@ import {
 } from '../world/index.js';
 import { pinUnderLauncher } from '../world/launch/pinning.js';
 import { reportExit } from '../world/launch/rank-process.js';
+import { twins } from '../world/process-facts.js';
 import { withLivePage } from './live-page.js';
-import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { describeFailure, describeWarning, exitCode, exitCodeOf } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
 
 export interface RankJob {
@@ -61,6 +62,7 @@ async function startLocal(job: RankJob): Promise<number> {
   const { show, pin, gpus } = job;
   const ranks = job.localRanks();
   job.preflight(ranks);
+  if (!show.quiet && show.ranks === undefined) warnOfTwins();
   const launched = job.launch?.(ranks);
   if (launched) return launched;
   const started = await spawnRanks({
@@ -73,6 +75,17 @@ async function startLocal(job: RankJob): Promise<number> {
     everyoneSpeaks: job.everyoneSpeaks ?? false,
   });
   return conclude(await started.done);
+}
+
+/** What a launcher started N times without telling who is who would otherwise run N jobs unnoticed. */
+function warnOfTwins(): void {
+  const { length } = twins();
+  if (length === 0) return;
+  const others = length === 1 ? 'Another process' : `${length} other processes`;
+  const text = `${others} with this command line started together with this one; each runs a job of its own. `;
+  const cure =
+    'To make them ranks of one job, use a launcher that Weft knows, or set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT.';
+  process.stderr.write(`${describeWarning(text + cure)}\n`);
 }
 
 /** Says how a job of this machine ended, where no rank has; the exit code is that of the rank to blame. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { WeftError } from '../errors.js';
 import { type Inspection, inspect, type Missing } from '../fabric/inspect.js';
+import { mayLockMore } from '../fabric/limits.js';
 import { type GpuAvailability, gpuAvailability } from '../gpu/gpu.js';
 import { formatBytesRounded, plural } from '../measure/units.js';
 import { onOff, option, text, type ValuesOf } from '../settings/option.js';
@@ -199,6 +200,6 @@ function describeNic(nic: Inspection['nics'][number]): string {
 
 function describeLimit(bytes: number | undefined): string {
   if (bytes === undefined) return 'unlimited';
-  const note = process.getuid?.() === 0 ? ' (does not apply to root)' : '';
+  const note = mayLockMore() ? ' (does not apply to root)' : '';
   return `${formatBytesRounded(bytes)}${note}`;
 }

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
-import { packageRoot } from '../package-root.js';
+import { version } from '../world/process-facts.js';
 import { addAbCommand } from './ab.js';
 import { describeBenchmark } from './bench.js';
 import { addCheckCommand } from './check.js';
@@ -19,10 +17,6 @@ import { addRunCommand } from './run.js';
 import { addServeCommand } from './serve.js';
 import { addSoakCommand } from './soak.js';
 import { addSuiteCommand } from './suite.js';
-
-const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
-  version: string;
-};
 
 // Whoever reads us may stop early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { WeftError } from '../errors.js';
+import { openFilesHint, WeftError } from '../errors.js';
 import { gpuError } from '../gpu/faults.js';
 import { isNativeFault } from '../native/addon.js';
 import { threadError } from '../native/thread-fault.js';
@@ -52,6 +52,7 @@ function hintFor(operation: string, code: number): string {
   if (operation === 'fi_mr_regattr' && code === errno.ENOMEM) {
     return 'The provider could not lock the memory: raise `ulimit -l`, or use smaller sizes.';
   }
+  if (code === errno.EMFILE) return openFilesHint;
   if (code === errno.EADDRINUSE) return 'Another process uses this address; try again.';
   if (code === errno.ENOSPC || code === errno.ENOMEM) {
     return 'Memory or /dev/shm is full. Check `df -h /dev/shm`, then free some space or use fewer ranks.';

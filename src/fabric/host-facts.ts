@@ -5,7 +5,7 @@ import { groupBy } from '../measure/group.js';
 import { formatBytesRounded } from '../measure/units.js';
 import type { HostFacts } from '../results/host-facts.js';
 import { list, read, realPath, sysfsRoot } from '../topology/sysfs-files.js';
-import { readLimits } from './inspect.js';
+import { readLimits } from './limits.js';
 import { listNics, type Nic } from './nics.js';
 
 interface FactSources {

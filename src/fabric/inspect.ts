@@ -1,11 +1,9 @@
-import { readFileSync, statfsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { isWeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
 import type { NativeInfo } from '../native/fabric.js';
-import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import { type Library, loadLibrary } from './library.js';
+import { type Limits, mayLockMore, readLimits } from './limits.js';
 import { listNics, type Nic } from './nics.js';
 import { offeredName, providerName, usableInfos } from './providers.js';
 import { type EfaFacts, efaFacts, type Offered, type RdmaFacts, rdmaFacts } from './rdma-facts.js';
@@ -16,17 +14,6 @@ interface ProviderInfo {
   readonly domains: readonly string[];
   /** Whether Weft can measure over it: reliable datagrams, RMA, and 32 bits of immediate data. */
   readonly usable: boolean;
-}
-
-export interface Limits {
-  readonly cores: number;
-  readonly memoryBytes: number;
-  /** Undefined: no limit. */
-  readonly lockedMemoryBytes: number | undefined;
-  /** Undefined: there is none. */
-  readonly sharedMemoryFreeBytes: number | undefined;
-  readonly openFiles: number | undefined;
-  readonly transparentHugePages: string;
 }
 
 export interface Missing {
@@ -94,45 +81,10 @@ function listProviders(library: Library, offered: readonly NativeInfo[]): Provid
   });
 }
 
-export function readLimits(sysfs = sysfsRoot()): Limits {
-  return {
-    cores: availableParallelism(),
-    memoryBytes: kiB(readFileSync('/proc/meminfo', 'utf8'), /^MemTotal:\s+(\d+) kB$/m),
-    lockedMemoryBytes: limit('Max locked memory'),
-    sharedMemoryFreeBytes: freeOn('/dev/shm'),
-    openFiles: limit('Max open files'),
-    transparentHugePages: hugePages(sysfs),
-  };
-}
-
-function freeOn(path: string): number | undefined {
-  try {
-    const { bavail, bsize } = statfsSync(path);
-    return bavail * bsize;
-  } catch {
-    return undefined;
-  }
-}
-
-const kiB = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0) * 1024;
-
-function limit(name: string): number | undefined {
-  const line = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(
-    readFileSync('/proc/self/limits', 'utf8'),
-  );
-  return line?.[1] === undefined || line[1] === 'unlimited' ? undefined : Number(line[1]);
-}
-
-function hugePages(sysfs: string): string {
-  const text = read(`${sysfs}/kernel/mm/transparent_hugepage/enabled`);
-  return text === undefined ? 'unavailable' : (/\[(\w+)\]/.exec(text)?.[1] ?? 'unknown');
-}
-
 const enoughLocked = 2 ** 30;
 
 function lacks({ lockedMemoryBytes }: Limits): Missing[] {
-  const mayLockMore = process.getuid?.() === 0;
-  if (lockedMemoryBytes === undefined || lockedMemoryBytes >= enoughLocked || mayLockMore)
+  if (lockedMemoryBytes === undefined || lockedMemoryBytes >= enoughLocked || mayLockMore())
     return [];
   return [
     {

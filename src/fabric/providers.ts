@@ -1,10 +1,13 @@
 import { isIP } from 'node:net';
 import { WeftError } from '../errors.js';
+import { formatBytesRounded } from '../measure/units.js';
 import { addon } from '../native/addon.js';
 import type { NativeInfo, NativeQuery } from '../native/fabric.js';
 import { calling } from './faults.js';
+import { devicesWithoutNodes, nodesHint } from './hidden-devices.js';
 import { immediateBytes } from './immediates.js';
 import { loadLibrary } from './library.js';
+import { lacksSharedMemory, readLimits, sharedMemoryHint } from './limits.js';
 import { mrBits, offeredMrMode } from './memory-mode.js';
 import { listNics } from './nics.js';
 import { segmentName } from './segments.js';
@@ -173,6 +176,12 @@ function addressOf(nic: string): string {
 }
 
 function noProvider(provider: string, nic?: string, known: string[] = []): WeftError {
+  const limits = readLimits();
+  if (provider === 'shm' && lacksSharedMemory(limits)) {
+    const free = formatBytesRounded(limits.sharedMemoryFreeBytes ?? 0);
+    const message = `libfabric does not offer shm: /dev/shm has only ${free} free`;
+    return new WeftError('NO_PROVIDER', message, { hint: sharedMemoryHint });
+  }
   const where = nic === undefined ? '' : ` on ${nic}`;
   const nics = known.length > 0 ? ` The devices of ${provider} are ${known.join(', ')}.` : '';
   return new WeftError('NO_PROVIDER', `libfabric has no usable provider ${provider}${where}`, {
@@ -185,6 +194,11 @@ function allHidden(provider: string): WeftError | undefined {
   const devices = listNics().flatMap(({ name, kind }) => (kind === 'rdma' ? [name] : []));
   if (devices.length === 0) return undefined;
   const text = `libfabric offers no RDMA device of this host for ${provider}; the host has ${devices.join(', ')}`;
+  const closed = devicesWithoutNodes().length > 0;
+  if (closed) {
+    const why = `this host has ${devices.join(', ')}, but no /dev/infiniband/uverbs* to open them`;
+    return new WeftError('NO_PROVIDER', why, { hint: nodesHint });
+  }
   const hint = /^efa/.test(provider)
     ? 'If one EFA device fails to open, libfabric shows none. Find it with FI_LOG_LEVEL=warn fi_info -p efa, or in dmesg.'
     : 'Run FI_LOG_LEVEL=warn fi_info to see why, or look in dmesg.';

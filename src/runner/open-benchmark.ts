@@ -20,6 +20,7 @@ export async function openBenchmark(options: RecordOptions): Promise<OpenBenchma
     }
   }
   const session = await openSession(world, settings, sessionOptions(job));
+  for (const text of session.warnings) listener.warned?.(text);
   return {
     session,
     record: recordOf(job, session),
@@ -46,7 +47,7 @@ function sessionOptions(job: Job): SessionOptions {
 
 /** What was decided while the session was opened. */
 function recordOf({ benchmark, settings }: Job, session: Session) {
-  const { fabric, world, unusedNics, nicsNotByGpu } = session;
+  const { fabric, world, unusedNics, nicsNotByGpu, warnings } = session;
   // What is the network's fault is for a diagnosis to say.
   const leftOut = (otherKind: boolean) =>
     describeUnused(
@@ -64,6 +65,7 @@ function recordOf({ benchmark, settings }: Job, session: Session) {
     ...listed('nicsLeftOut', leftOut(false)),
     ...listed('nicsNotMixed', leftOut(true)),
     ...(nicsNotByGpu && { nicsNotByGpu }),
+    ...listed('warnings', warnings),
   };
 }
 

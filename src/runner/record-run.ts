@@ -51,6 +51,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   let heard: Heard = listener;
   let repeat = 0;
   const recording: Listener = {
+    warned: (text) => listener.warned?.(text),
     starting: (next) => listener.starting(next),
     row: (one) => heard.row(repeats > 1 ? { ...one, repeat } : one),
     diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),

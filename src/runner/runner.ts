@@ -19,6 +19,8 @@ import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
 
 /** What rank 0 is told while a benchmark runs. */
 export interface Listener {
+  /** Before the first row, on rank 0: what is wrong with the hosts and does not stop the job. */
+  warned?(text: string): void;
   /** The row in work, and how many there will be. */
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */

@@ -1,3 +1,4 @@
+import { namesOf } from '../analysis/hosts/differences.js';
 import { WeftError } from '../errors.js';
 import { listNics } from '../fabric/nics.js';
 import { isRdma, offeredNics } from '../fabric/providers.js';
@@ -10,11 +11,12 @@ import {
   type BrokenRail,
   brokenRails,
   commonRails,
+  lackingRails,
   type RailReport,
   reportRails,
 } from './rails.js';
 import { refuseTogether } from './refuse-together.js';
-import type { UnusedNic } from './unused-nic.js';
+import { distinct, type UnusedNic } from './unused-nic.js';
 
 export interface NicChoice {
   /** This rank's, rail by rail. Absent: the provider's own choice. */
@@ -80,7 +82,15 @@ async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {
   const unused = broken.flatMap(({ nic, hosts }) =>
     hosts.map((host) => ({ nic, host, reason: 'no-carrier', text: 'no carrier' }) as const),
   );
-  return { nics, unused };
+  const lacking = lackingRails(everyones, rails).flatMap(({ nic, network, having, without }) => {
+    const names = [...new Set(without.map((rank) => world.hosts[rank]!))];
+    const text = `${namesOf(names)} ${names.length === 1 ? 'has' : 'have'} no interface on ${network}`;
+    return having.map((rank): UnusedNic => {
+      const host = world.hosts[rank]!;
+      return { nic, host, reason: 'fewer-elsewhere', text, peer: names[0]! };
+    });
+  });
+  return { nics, unused: distinct([...unused, ...lacking]) };
 }
 
 function brokenError(broken: readonly BrokenRail[]): WeftError {

@@ -1,4 +1,6 @@
+import { namesOf } from '../analysis/hosts/differences.js';
 import { WeftError } from '../errors.js';
+import { devicesWithoutNodes, nodesHint } from '../fabric/hidden-devices.js';
 import { isOffered } from '../fabric/providers.js';
 import { onOneHost } from '../world/same-host.js';
 import type { World } from '../world/world.js';
@@ -21,10 +23,37 @@ export async function agreeOnProvider(world: World, wish: FabricWish): Promise<s
   return provider;
 }
 
-/** Who names NICs wants them used. */
+/** Who names NICs wants them used. A provider that only some hosts have is a fault of the others, not a reason for tcp. */
 async function commonProvider(world: World, { nics, socketNics }: FabricWish): Promise<string> {
-  const everyones = await world.allgather('providers', askedAbout.filter(isOffered));
+  const everyones = await world.allgather('providers', {
+    offered: askedAbout.filter(isOffered),
+    closed: devicesWithoutNodes().length > 0,
+  });
   const named = nics !== undefined || socketNics !== undefined;
   const candidates = onOneHost(world) && !named ? askedAbout : rdma;
-  return candidates.find((name) => everyones.every((offered) => offered.includes(name))) ?? 'tcp';
+  const having = (name: string) => everyones.filter(({ offered }) => offered.includes(name)).length;
+  const partly = rdma.find((name) => having(name) > 0 && having(name) < world.size);
+  const everywhere = candidates.find((name) => having(name) === world.size);
+  if (everywhere === undefined && partly !== undefined) {
+    const without = everyones.flatMap(({ offered, closed }, rank) =>
+      offered.includes(partly) ? [] : [{ host: world.hosts[rank]!, closed }],
+    );
+    await refuseTogether(world, missing(partly, without));
+  }
+  return everywhere ?? 'tcp';
+}
+
+function missing(
+  provider: string,
+  without: readonly { readonly host: string; readonly closed: boolean }[],
+): WeftError {
+  const hosts = namesOf([...new Set(without.map(({ host }) => host))]);
+  const closed = without.every((one) => one.closed);
+  const why = closed ? ': there are RDMA devices, but no /dev/infiniband/uverbs*' : '';
+  const find = closed
+    ? nodesHint
+    : 'Find out why with FI_LOG_LEVEL=warn fi_info and `weft info` there.';
+  return new WeftError('NO_PROVIDER', `${provider} is missing on ${hosts}${why}`, {
+    hint: `${find} To measure without it, set \`provider\` to tcp.`,
+  });
 }

@@ -66,6 +66,27 @@ export function brokenRails(
   });
 }
 
+/** A network that more than half of the ranks have, and some lack. */
+interface LackingRail extends Rail {
+  readonly having: readonly number[];
+  readonly without: readonly number[];
+}
+
+/** Hosts may have networks of their own; one that most have was meant to be a rail. */
+export function lackingRails(
+  everyones: readonly (readonly Rail[])[],
+  common: readonly string[],
+): LackingRail[] {
+  const all = new Map(everyones.flat().map((rail) => [rail.network, rail]));
+  return [...all.values()].flatMap((rail) => {
+    const has = (rank: number) => everyones[rank]!.some(({ network }) => network === rail.network);
+    const ranks = [...everyones.keys()];
+    const having = ranks.filter(has);
+    const usual = 2 * having.length > ranks.length && !common.includes(rail.network);
+    return usual ? [{ ...rail, having, without: ranks.filter((rank) => !has(rank)) }] : [];
+  });
+}
+
 /** `10.77.3.9/24` is on `10.77.3.0/24`; `fd00::9/64` is on the network with the number of `fd00::`, in hexadecimal. */
 export function networkOf(cidr: string): string {
   const [address = '', prefix = '0'] = cidr.split('/');

@@ -1,10 +1,13 @@
 import { WeftError } from '../errors.js';
 import type { Fabric } from '../fabric/fabric.js';
+import { isRdma, isSockets } from '../fabric/providers.js';
+import { groupBy } from '../measure/group.js';
 import { onOneHost } from '../world/same-host.js';
 import type { World } from '../world/world.js';
 import type { GapPolicy } from './fabric-wish.js';
-import { findGaps, type Gap } from './probe.js';
+import { findGaps, type Gap, type GapCause } from './probe.js';
 import { refuseTogether } from './refuse-together.js';
+import { probeSockets } from './socket-probe.js';
 import type { UnusedNic } from './unused-nic.js';
 
 export interface ReachOptions {
@@ -36,29 +39,58 @@ export async function checkReach(
   const nics = fabric.channels.map(({ nic }) => nic);
   if (onOneHost(world)) return { reaching: nics, unused: [] };
   const longest = longestMs[policy] + longerByRankMs * world.size;
-  const gaps = await findGaps(world, fabric, Math.min(timeoutMs / 2, longest));
+  const plain = isSockets(fabric.provider) ? await probeSockets(world, fabric) : [];
+  const gaps =
+    plain.length > 0 ? plain : await findGaps(world, fabric, Math.min(timeoutMs / 2, longest));
   const reaching = nics.filter((_, rail) => !gaps.some((gap) => gap.rail === rail));
   if (gaps.length > 0 && (policy === 'refuse' || reaching.length === 0)) {
-    await refuseTogether(world, unreachable(world, nics, gaps));
+    await refuseTogether(world, unreachable(world, fabric, gaps));
   }
-  const unused = gaps.map(({ rail, from, to }): UnusedNic => {
+  const unused = gaps.map(({ rail, from, to, cause }): UnusedNic => {
     const [host, peer] = [world.hosts[from]!, world.hosts[to]!];
-    const text = `does not reach ${peer}`;
+    const text = `does not reach ${peer}${cause ? ` (${causes[cause].short})` : ''}`;
     return { nic: nics[rail]!, host, reason: 'does-not-reach', text, peer };
   });
   return { reaching, unused };
 }
 
-function unreachable({ hosts }: World, nics: readonly string[], gaps: readonly Gap[]): WeftError {
-  const rails = [...new Set(gaps.map((gap) => gap.rail))].sort((a, b) => a - b);
-  const sentences = rails.map((rail) => {
-    const pairs = gaps.filter((gap) => gap.rail === rail);
-    return `rail ${rail} (${nics[rail]}): ${describeGaps(pairs, hosts)}`;
-  });
+/** What is behind a gap, in a few words, and what to do. */
+const causes: Record<GapCause, { readonly short: string; readonly cure: string }> = {
+  filtered: {
+    short: 'TCP connections get no answer, although the host is there: a firewall drops them',
+    cure: 'Open TCP between the hosts on these networks: libfabric chooses the ports, or set FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE.',
+  },
+  rejected: {
+    short: 'TCP connections are rejected: a firewall is in between',
+    cure: 'Open TCP between the hosts on these networks: libfabric chooses the ports, or set FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE.',
+  },
+  'frame-size': {
+    short:
+      'small messages pass, full frames do not: the MTU of the network is smaller than that of the interface',
+    cure: 'Set the same MTU on all interfaces and switch ports of the rail (ip link set dev NIC mtu 1500 on the hosts, or jumbo frames on the switch).',
+  },
+};
+
+function unreachable({ hosts }: World, fabric: Fabric, gaps: readonly Gap[]): WeftError {
+  const groups = groupBy(gaps, ({ rail, cause }) => `${rail} ${cause ?? ''}`);
+  const sentences = [...groups.values()]
+    .sort(([a], [b]) => a!.rail - b!.rail)
+    .map((pairs) => {
+      const { rail, cause } = pairs[0]!;
+      const why = cause ? ` (${causes[cause].short})` : '';
+      return `rail ${rail} (${fabric.channels[rail]!.nic}): ${describeGaps(pairs, hosts)}${why}`;
+    });
+  const cures = gaps.flatMap(({ cause }) => (cause ? [causes[cause].cure] : []));
+  const hint = cures.length > 0 ? [...new Set(cures)].join(' ') : cureOf(fabric.provider);
   return new WeftError('UNREACHABLE', sentences.join('; '), {
-    hint: 'Check the link, the switch and the firewall between them, or leave that rail out with `nics`.',
+    hint: `${hint} To leave a rail out, use \`nics\`.`,
   });
 }
+
+const cureOf = (provider: string): string =>
+  isRdma(provider)
+    ? 'Check the link, the switch and the MTU between them. On EC2, the security group must allow all traffic from itself and to itself.'
+    : 'Check the link, the VLAN, the switch and the firewall between them.';
 
 const mostPairs = 4;
 

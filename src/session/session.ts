@@ -17,6 +17,7 @@ import { agreeOnNics, type NicChoice } from './nics.js';
 import { stagedPieceBytes } from './pacing.js';
 import { PathMeter } from './path/path-meter.js';
 import type { Routes } from './path/routes.js';
+import { preflight } from './preflight/preflight.js';
 import { agreeOnProvider } from './provider.js';
 import { checkReach, type ReachOptions } from './reach.js';
 import { distinct, type UnusedNic } from './unused-nic.js';
@@ -38,6 +39,8 @@ export interface Session extends AsyncDisposable {
   readonly unusedNics: readonly UnusedNic[];
   /** Why every NIC is used although some ranks have NICs near their GPUs. */
   readonly nicsNotByGpu?: string;
+  /** What the preflight found that does not stop the job; on rank 0. */
+  readonly warnings: readonly string[];
 }
 
 /** The provider and NICs of every rank. Nothing is open yet. */
@@ -79,6 +82,7 @@ export async function openSession(
 ): Promise<Session> {
   const { options, named, unused, nicsNotByGpu } =
     agreed ?? (await agreeOnFabric(world, settings, gaps));
+  const warnings = await preflight(world, options);
   const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
   const wanted = {
     ...options,
@@ -92,6 +96,7 @@ export async function openSession(
       path: await PathMeter.open(world, opened.fabric, settings.localShm),
       unusedNics: distinct([...unused, ...opened.unused]),
       ...(nicsNotByGpu && { nicsNotByGpu }),
+      warnings,
     });
   } catch (error) {
     await opened.fabric.close();
@@ -124,7 +129,7 @@ function sessionOn(
   fabric: Fabric,
   settings: FabricSettings,
   devices: Devices | undefined,
-  found: Pick<Session, 'path' | 'unusedNics' | 'nicsNotByGpu'>,
+  found: Pick<Session, 'path' | 'unusedNics' | 'nicsNotByGpu' | 'warnings'>,
 ): Session {
   const engine = new FabricEngine({
     world,

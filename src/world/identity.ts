@@ -38,7 +38,7 @@ export interface IdentifyOptions {
   ranks?: number;
   /** Believe this launcher and ignore traces of others; the variable WEFT_LAUNCHER does the same. */
   launcher?: Launcher;
-  /** Names and pids of this process's ancestors, nearest first; only MPICH needs them. */
+  /** Names and pids of this process's ancestors, nearest first. */
   ancestors?: () => readonly { pid: number; name: string }[];
 }
 
@@ -72,6 +72,7 @@ export function identify(env: Environment, options: IdentifyOptions = {}): Ident
   const inner = innermost(found, env);
   if (inner === undefined) {
     refuseStrangers(env);
+    refuseLostRank(env, options);
     refuseLoneProcess(env, options);
     return single();
   }
@@ -115,11 +116,27 @@ function refuseStrangers(env: Environment): void {
       throw conflict(
         `${name} started this process, but Weft cannot read its rank variables`,
         env,
-        'Pass RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT to each rank, ' +
-          'or set WEFT_LAUNCHER=single to run this process alone.',
+        passThem,
       );
     }
   }
+}
+
+const passThem =
+  'Pass RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT to each rank, ' +
+  'or set WEFT_LAUNCHER=single to run this process alone.';
+
+/** The kernel keeps 15 characters of a name. */
+const launcherProcess =
+  /^(mpirun|mpiexec(\.hydra)?|orterun|orted|prterun|prted|hydra_pmi_proxy|pmi_proxy|mpispawn|aprun|jsrun)$/;
+
+/** A launcher started this process, and its variables got lost on the way: each rank would run a job of its own. */
+function refuseLostRank(env: Environment, { ranks, ancestors }: IdentifyOptions): void {
+  const above = ranks === undefined ? (ancestors?.() ?? []) : [];
+  const launcher = above.find(({ name }) => launcherProcess.test(name));
+  if (launcher === undefined) return;
+  const what = `${launcher.name} (pid ${launcher.pid}) started this process, but its rank variables are not in the environment`;
+  throw conflict(what, env, passThem);
 }
 
 /** A batch script or an salloc shell holds several tasks, but this process was not started by srun. */

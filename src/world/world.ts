@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import { messageOf, WeftError } from '../errors.js';
+import { messageOf, openFilesHint, WeftError } from '../errors.js';
+import { readLimits } from '../fabric/limits.js';
 import {
   type Environment,
   type IdentifyOptions,
@@ -9,7 +10,7 @@ import {
 } from './identity.js';
 import { enterRank, reportFailure } from './launch/rank-process.js';
 import { ancestors, describeSelf } from './process-facts.js';
-import { RendezvousClient } from './rendezvous/client.js';
+import { type ClockOffset, RendezvousClient } from './rendezvous/client.js';
 import { planMeeting } from './rendezvous/meeting.js';
 import type { Member } from './rendezvous/messages.js';
 import { RendezvousServer } from './rendezvous/server.js';
@@ -61,6 +62,8 @@ export interface World extends AsyncDisposable {
   gather<T>(name: string, value: T, options?: WorldOptions): Promise<T[] | undefined>;
   /** Rank 0's value, on every rank. */
   broadcast<T>(name: string, value: T, options?: WorldOptions): Promise<T>;
+  /** How far this host's clock is ahead of that of rank 0's host, now. */
+  clockOffset(options?: WorldOptions): Promise<ClockOffset>;
   /** Says what this rank is doing, for the message that names it when others miss it. */
   note(text: string): void;
   /** Tells every rank why this one gives up; all their signals abort. */
@@ -83,6 +86,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     heartbeatMs: options.heartbeatMs ?? 2000,
     silenceMs: options.silenceMs ?? 30_000,
   };
+  if (identity.rank === 0) refuseFewFiles(identity.size);
   const server =
     identity.rank === 0
       ? await RendezvousServer.open({ ...shared, meeting, expectedHosts: identity.expectedHosts })
@@ -101,6 +105,18 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     reportFailure(error);
     throw error;
   }
+}
+
+/** Of Node, before anybody connects. */
+const ownFiles = 32;
+
+/** Without a descriptor for each rank, rank 0 drops connections and says nothing. */
+function refuseFewFiles(ranks: number): void {
+  const { openFiles = Number.POSITIVE_INFINITY } = readLimits();
+  const needed = ownFiles + ranks;
+  if (openFiles >= needed) return;
+  const message = `rank 0 may open ${openFiles} files, but needs ${needed} to meet ${ranks} ranks`;
+  throw new WeftError('PREFLIGHT', message, { hint: openFilesHint });
 }
 
 /** Timers end at 24 days; a day is as good as for ever. */
@@ -150,6 +166,7 @@ function joinedWorld(
       const values = await client.collect('broadcast', name, mine, limits(options));
       return values.get(0) as T;
     },
+    clockOffset: (options) => client.clockOffset(limits(options)),
     note: (text) => client.note(text),
     async fail(error) {
       // The world's own abort comes back as this error: the first failing rank has been named already.

@@ -1,4 +1,4 @@
-import { isWeftError, messageOf, WeftError } from '../../errors.js';
+import { isWeftError, messageOf, openFilesHint, WeftError } from '../../errors.js';
 import { wrap } from '../../results/formats/text.js';
 import { withFlags } from './flags.js';
 import { terminalOf } from './terminal.js';
@@ -8,8 +8,10 @@ export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } a
 /** What went wrong and what to do; causes and stacks only when asked for. */
 export function describeFailure(error: unknown, verbose: boolean): string {
   const message = `weft: ${messageOf(error)}`;
-  const hint = isWeftError(error) && error.hint ? [error.hint] : [];
-  const lines = [message, ...hint].map((text) => withFlags(text)).flatMap(forTerminal);
+  const hint = isWeftError(error) ? error.hint : hintOfSystem(error);
+  const lines = [message, ...(hint ? [hint] : [])]
+    .map((text) => withFlags(text))
+    .flatMap(forTerminal);
   if (verbose && error instanceof Error) {
     lines.push(error.stack ?? '');
     for (let cause = error.cause; cause !== undefined; ) {
@@ -21,6 +23,14 @@ export function describeFailure(error: unknown, verbose: boolean): string {
   }
   return lines.join('\n');
 }
+
+/** Something the user should know that does not stop the command. */
+export const describeWarning = (text: string): string =>
+  forTerminal(withFlags(`weft: warning: ${text}`)).join('\n');
+
+/** Node's own errors have no hints. */
+const hintOfSystem = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && error.code === 'EMFILE' ? openFilesHint : undefined;
 
 /** A terminal would break words; files and pipes get each message on one line. */
 export const forTerminal = (text: string): string[] =>

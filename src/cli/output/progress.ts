@@ -1,6 +1,7 @@
 import { gbpsText } from '../../results/row-figures.js';
 import type { Row } from '../../results/schema.js';
 import type { Listener } from '../../runner/runner.js';
+import { describeWarning } from './failure.js';
 import { progressLine, type Standing } from './progress-line.js';
 import { terminalOf } from './terminal.js';
 
@@ -10,6 +11,7 @@ import { terminalOf } from './terminal.js';
  */
 export class Progress implements Listener {
   readonly #title: string;
+  readonly #quiet: boolean;
   readonly #show: boolean;
   readonly #startedMs = performance.now();
   readonly #rates = new Map<string, (number | null)[]>();
@@ -21,9 +23,14 @@ export class Progress implements Listener {
 
   constructor(title: string, quiet: boolean) {
     this.#title = title;
+    this.#quiet = quiet;
     // A line that is drawn again and again needs a terminal that can wipe it.
     this.#show = !quiet && process.stderr.isTTY === true && process.env.TERM !== 'dumb';
     if (this.#show) process.stderr.on('resize', this.#onResize);
+  }
+
+  warned(text: string): void {
+    if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
   }
 
   starting(row: Parameters<Listener['starting']>[0]): void {

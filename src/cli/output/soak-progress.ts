@@ -5,13 +5,20 @@ import { sizedName } from '../../results/row-name.js';
 import type { Row } from '../../results/schema.js';
 import type { Stall } from '../../results/soak.js';
 import type { SoakListener } from '../../runner/soak/course.js';
+import { describeWarning } from './failure.js';
 
 /** A line on stderr for every interval and every stall, if that is a terminal. */
 export class SoakProgress implements SoakListener {
+  readonly #quiet: boolean;
   readonly #show: boolean;
 
   constructor(quiet: boolean) {
+    this.#quiet = quiet;
     this.#show = !quiet && process.stderr.isTTY === true;
+  }
+
+  warned(text: string): void {
+    if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
   }
 
   starting(): void {}

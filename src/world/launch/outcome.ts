@@ -57,5 +57,11 @@ export function describeExit(exit: RankExit): string {
       ? `exited with code ${exit.exitCode}`
       : `was killed by ${exit.signal}`;
   const why = exit.report ?? exit.lastWords;
-  return `rank ${exit.rank} ${how}${why === '' ? '' : `: ${why}`}`;
+  const bus = exit.signal === 'SIGBUS' ? busError : '';
+  return `rank ${exit.rank} ${how}${why === '' ? '' : `: ${why}`}${bus}`;
 }
+
+/** Writing to a mapped file whose file system is full: no call fails, the kernel kills. */
+const busError =
+  '\n/dev/shm is probably full: shared memory that cannot be backed kills whoever writes to it. ' +
+  'Check `df -h /dev/shm`; in a container, start it with a larger one (Docker: --shm-size=2g).';

@@ -1,4 +1,5 @@
 import { WeftError } from '../../errors.js';
+import { version } from '../process-facts.js';
 import { type CallOptions, Calls } from './calls.js';
 import type { Connection } from './connection.js';
 import { encodeFrames, requestLimits } from './frames.js';
@@ -25,6 +26,14 @@ interface ClientOptions extends ReachOptions {
 /** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
 const serverGraceMs = 3000;
 
+/** Of two clocks: the true difference is within half a round trip of it. */
+export interface ClockOffset {
+  readonly offsetMs: number;
+  readonly roundTripMs: number;
+}
+
+const clockReadings = 3;
+
 const toError = ({ code, message, hint }: Failure): WeftError =>
   new WeftError(code, message, hint === undefined ? {} : { hint });
 
@@ -40,13 +49,15 @@ export class RendezvousClient {
   #greet: { resolve(members: readonly Member[]): void; reject(error: Error): void } | undefined;
   #members: readonly Member[] = [];
   #failures = 0;
+  #clockReadings = 0;
   #closed: WeftError | undefined;
 
   static async join(options: ClientOptions): Promise<RendezvousClient> {
     const connection = await reach(options);
     const client = new RendezvousClient(connection, options);
     try {
-      connection.send({ t: 'join', size: options.size, member: options.member });
+      const { size, member } = options;
+      connection.send({ t: 'join', size, version, member });
       client.#members = await client.#welcome;
       return client;
     } catch (error) {
@@ -105,6 +116,20 @@ export class RendezvousClient {
 
   note(text: string): void {
     if (this.#closed === undefined) this.#connection.send({ t: 'note', text: text.slice(0, 256) });
+  }
+
+  /** How far this host's clock is ahead of rank 0's, from the answer that took least time. */
+  async clockOffset(options: CallOptions): Promise<ClockOffset> {
+    const readings: ClockOffset[] = [];
+    for (let ask = 0; ask < clockReadings; ask++) {
+      const op = `clock ${this.#clockReadings++}`;
+      const sentMs = Date.now();
+      const values = await this.#call(op, { t: 'clock', op }, options);
+      const heardMs = Date.now();
+      const offsetMs = (sentMs + heardMs) / 2 - Number(values.get(0));
+      readings.push({ offsetMs, roundTripMs: heardMs - sentMs });
+    }
+    return readings.reduce((best, one) => (one.roundTripMs < best.roundTripMs ? one : best));
   }
 
   /** Resolves when rank 0 has told all ranks, or cannot any more. */

@@ -31,7 +31,13 @@ const failureSchema = z.object({
 export type Failure = z.infer<typeof failureSchema>;
 
 export const requestSchema = z.discriminatedUnion('t', [
-  z.object({ t: z.literal('join'), size: z.number().int().min(1), member: memberSchema }),
+  z.object({
+    t: z.literal('join'),
+    size: z.number().int().min(1),
+    /** The version of Weft. */
+    version: z.string().max(64),
+    member: memberSchema,
+  }),
   z.object({
     t: z.literal('collect'),
     kind: z.enum(collectiveKinds),
@@ -41,6 +47,7 @@ export const requestSchema = z.discriminatedUnion('t', [
     value: z.unknown(),
   }),
   z.object({ t: z.literal('note'), text: name }),
+  z.object({ t: z.literal('clock'), op }),
   z.object({ t: z.literal('fail'), op, failure: failureSchema }),
   z.object({ t: z.literal('beat') }),
   z.object({ t: z.literal('bye') }),

@@ -1,5 +1,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { version } from '../process-facts.js';
 import { admit, Refusal, type Secret } from './auth.js';
 import { Collectives } from './collectives.js';
 import { Connection } from './connection.js';
@@ -114,6 +116,14 @@ export class RendezvousServer {
     if (request.t !== 'join') throw new Error('it did not join first');
     const { member, size } = request;
     const here = `rank ${member.rank} on host ${member.host} (pid ${member.pid})`;
+    // Two versions may not make the same calls in the same order: they would wait for each other.
+    if (request.version !== version) {
+      this.#abort({
+        code: 'PREFLIGHT',
+        message: `${here} runs Weft ${request.version}, but rank 0 on host ${hostname()} runs ${version}`,
+        hint: 'Install the same version of Weft on every host.',
+      });
+    }
     if (this.#failure === undefined && (size !== this.#roster.size || member.rank >= size)) {
       this.#abort({
         code: 'LAUNCHER_CONFLICT',
@@ -153,6 +163,10 @@ export class RendezvousServer {
         break;
       case 'note':
         this.#roster.did(rank, request.text);
+        break;
+      case 'clock':
+        seat.connection.send({ t: 'value', op: request.op, rank: 0, value: Date.now() });
+        seat.connection.send({ t: 'done', op: request.op });
         break;
       case 'fail': {
         const message = `${this.#roster.name(rank)} failed: ${request.failure.message}`;

@@ -1,0 +1,53 @@
+import { WeftError } from '../../errors.js';
+import type { FabricOptions } from '../../fabric/fabric.js';
+import { sameHost } from '../../world/same-host.js';
+import type { World } from '../../world/world.js';
+import { type HostState, readHostState } from './host-state.js';
+import { type HostInJob, judge, type Problem } from './judge.js';
+
+/** Which fabrics of a world were looked at: a job that opens many sessions is checked once. */
+const seen = new WeakMap<World, Set<string>>();
+
+/**
+ * Looks at versions, limits, devices and clocks of all hosts before anything is opened. Every rank calls it; rank 0
+ * throws if something would keep the job from running, which ends all, and gets the warnings.
+ */
+export async function preflight(world: World, options: FabricOptions): Promise<string[]> {
+  const { provider, nics = [] } = options;
+  const channels = options.channels ?? Math.max(1, nics.length);
+  const known = seen.get(world) ?? new Set();
+  const fabric = `${provider} ${channels}`;
+  if (known.has(fabric)) return [];
+  seen.set(world, known.add(fabric));
+  world.note('comparing the hosts');
+  const mine = isFirst(world, world.rank) ? await readHostState(world, provider) : null;
+  const states = await world.gather<HostState | null>('preflight', mine);
+  // On the other ranks an error ends this: nobody opens what cannot work.
+  const problems = states && judge(inJob(world, states), { provider, ranks: world.size, channels });
+  if (problems) refuse(problems);
+  await world.broadcast('preflight passed', null);
+  return (problems ?? []).map(inWords);
+}
+
+/** The first rank of a host speaks for it. */
+const isFirst = ({ members }: World, rank: number): boolean =>
+  members.findIndex((member) => sameHost(member, members[rank]!)) === rank;
+
+const inJob = ({ members }: World, states: readonly (HostState | null)[]): HostInJob[] =>
+  states.flatMap((state, rank) => {
+    const { host } = members[rank]!;
+    const ranks = members.filter((member) => sameHost(member, members[rank]!)).length;
+    return state ? [{ host, ranks, state }] : [];
+  });
+
+function refuse(problems: readonly Problem[]): void {
+  const [first, ...more] = problems.filter(({ level }) => level === 'error');
+  if (first === undefined) return;
+  const { what, cure } = first;
+  if (more.length === 0) throw new WeftError('PREFLIGHT', what, { hint: cure });
+  const list = [first, ...more].map((problem) => `- ${inWords(problem)}`);
+  const message = `${list.length} problems keep this job from running:\n${list.join('\n')}`;
+  throw new WeftError('PREFLIGHT', message);
+}
+
+const inWords = ({ what, cure }: Problem): string => `${what}. ${cure}`;
