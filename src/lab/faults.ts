@@ -3,13 +3,16 @@ import { ipIn } from './commands.js';
 import { setDeviceFaults } from './efa/hosts.js';
 import { portName, switchSpace } from './names.js';
 import { applyLoss, hasLoss, shape } from './shape.js';
-import { type Fault, type LabState, replaceState } from './state.js';
+import { changeState, type Fault, type LabState } from './state.js';
 
 const sameNic = (a: Pick<Fault, 'host' | 'nic'>, b: Pick<Fault, 'host' | 'nic'>): boolean =>
   a.host === b.host && a.nic === b.nic;
 
 /** Breaks one NIC on purpose, also under a running benchmark; faults of one NIC add up. */
-export function addFault(state: LabState, fault: Fault): LabState {
+export const addFault = ({ name }: LabState, fault: Fault): LabState =>
+  changeState(name, (state) => withFault(state, fault));
+
+function withFault(state: LabState, fault: Fault): LabState {
   const { bitsPerSecond, lossPercent, down, device } = fault;
   checkPlace(state, fault);
   if (bitsPerSecond === undefined && lossPercent === undefined && !down && !device) {
@@ -34,12 +37,14 @@ export function addFault(state: LabState, fault: Fault): LabState {
   if (lossPercent !== undefined) applyLoss(next);
   if (down) setPort(state.name, fault, 'down');
   if (device) setDeviceFaults(state, fault, merged.device ?? {});
-  replaceState(next);
   return next;
 }
 
 /** Mends a NIC, a host's NICs, or all. */
-export function heal(state: LabState, where: { host?: number; nic?: number } = {}): LabState {
+export const heal = ({ name }: LabState, where: { host?: number; nic?: number } = {}): LabState =>
+  changeState(name, (state) => healed(state, where));
+
+function healed(state: LabState, where: { host?: number; nic?: number }): LabState {
   const { name, spec } = state;
   const mended = state.faults.filter(
     ({ host, nic }) => (where.host ?? host) === host && (where.nic ?? nic) === nic,
@@ -53,7 +58,6 @@ export function heal(state: LabState, where: { host?: number; nic?: number } = {
     if (fault.device) setDeviceFaults(state, fault, {});
   }
   if (hasLoss(state)) applyLoss(next);
-  replaceState(next);
   return next;
 }
 

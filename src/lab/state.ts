@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
@@ -63,14 +71,58 @@ export const hostFolder = (lab: string, host: string): string => join(folder, la
 /** Takes the name: of two who try, one wins. Before the first namespace, so that none is without a state. */
 export function createState(state: LabState): void {
   mkdirSync(folder, { recursive: true });
+  if (createWhole(pathOf(state.name), state)) return;
+  throw new WeftError('BAD_USAGE', `lab ${state.name} already exists`, {
+    hint: 'Remove it with `weft lab down`, or choose another `name`.',
+  });
+}
+
+/** Nobody ever sees half of it: a state that cannot be read counts as nobody's. False if the path is taken. */
+function createWhole(path: string, content: object): boolean {
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, JSON.stringify(content), { mode: 0o644 });
   try {
-    writeFileSync(pathOf(state.name), JSON.stringify(state), { flag: 'wx', mode: 0o644 });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    throw new WeftError('BAD_USAGE', `lab ${state.name} already exists`, {
-      hint: 'Remove it with `weft lab down`, or choose another `name`.',
-      cause,
-    });
+    linkSync(next, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    rmSync(next, { force: true });
+  }
+}
+
+/** Changes the state as it is now, whoever else changes it: one at a time. */
+export function changeState(name: string, change: (state: LabState) => LabState): LabState {
+  const lock = `${pathOf(name)}.lock`;
+  for (let tries = 0; !createWhole(lock, thisProcess()); tries++) {
+    const holder = holderOf(lock);
+    if (holder && !isAlive(holder)) rmSync(lock, { force: true });
+    else if (tries > longestWaitMs / lookAgainMs) {
+      throw new WeftError('BUSY', `process ${holder?.pid} is changing lab ${name}`, {
+        hint: 'Try again when it has ended.',
+      });
+    } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
+  }
+  try {
+    const state = readState(name);
+    if (state === undefined) throw new WeftError('BAD_USAGE', `lab ${name} is not up`);
+    const next = change(state);
+    replaceState(next);
+    return next;
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+const lookAgainMs = 10;
+const longestWaitMs = 20_000;
+
+function holderOf(lock: string): NonNullable<LabState['owner']> | undefined {
+  try {
+    return JSON.parse(readFileSync(lock, 'utf8'));
+  } catch {
+    return undefined;
   }
 }
 
@@ -83,7 +135,7 @@ export function replaceState(state: LabState): void {
 /** The state goes last: while it is there, a later command removes the rest. */
 export function removeState(name: string): void {
   rmSync(join(folder, name), { recursive: true, force: true });
-  rmSync(pathOf(name), { force: true });
+  for (const end of ['.lock', '']) rmSync(`${pathOf(name)}${end}`, { force: true });
 }
 
 /** Undefined where there is none, or none that can be read: then its pieces are nobody's. */

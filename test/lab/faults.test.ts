@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { LabState } from '../../src/lab/index.js';
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
 import { Desk } from '../benchmarks/weft.js';
 import { inSpace, labName, until, whyNoLab } from './laboratory.js';
@@ -55,6 +56,16 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
     await weft('lab heal --host 2 --nic 1');
     expect(shaper()).toMatch(/rate 200Mbit/);
     expect(rules()).not.toMatch(/drop/);
+  });
+
+  test('faults given at the same moment are all kept', async () => {
+    const places = [0, 1, 2].flatMap((host) => [0, 1].map((nic) => ({ host, nic })));
+    await Promise.all(
+      places.map(({ host, nic }) => weft(`lab fault --host ${host} --nic ${nic} --rate 25mbit`)),
+    );
+    const { stdout } = await desk.weft('lab status --format json');
+    const labs: LabState[] = JSON.parse(stdout);
+    expect(labs.find(({ name }) => name === lab)?.faults).toHaveLength(places.length);
   });
 
   test('with loss data still arrives whole', async () => {
