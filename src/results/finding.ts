@@ -12,6 +12,9 @@ const whoSchema = z.object({
   /** Of a difference: the odd hosts, or all where no value has more than half of them. */
   hosts: z.array(z.string()).optional(),
   rank: count.optional(),
+  /** Of a leaf, and of the links between it and its spine. */
+  leaf: z.string().optional(),
+  spine: z.string().optional(),
   /** The interface or device; with `cause: 'rail'` that of every host. */
   nic: z.string().optional(),
   /** The channel's number. */
@@ -22,7 +25,8 @@ const whoSchema = z.object({
 });
 
 const findingSchema = z.object({
-  cause: z.enum(['host', 'nic', 'rail', 'pair', 'rank']),
+  /** uplink: the links between a leaf and its spine; core: what connects spines. */
+  cause: z.enum(['host', 'nic', 'rail', 'pair', 'rank', 'leaf', 'uplink', 'spine', 'core']),
   who: whoSchema,
   /**
    * slow: bandwidth; late: latency; loss: packets sent again; stalls: the process itself stood still; down: nothing
@@ -50,7 +54,7 @@ const paceSchema = z.object({
   longestMs: z.number(),
 });
 
-/** One direction of a pair, measured again with every other pair idle. */
+/** One direction of a pair, measured again with few other pairs or none. */
 const retestSchema = z.object({
   from: count,
   to: count,
@@ -61,8 +65,28 @@ const retestSchema = z.object({
   /** TCP segments that both hosts sent again meanwhile; null where the kernel does not say. */
   resent: count.nullable(),
   control: z.boolean(),
+  /** Of a part of the network, which is measured with many pairs at once: the one pair that was measured by itself. */
+  alone: z.boolean().optional(),
   /** Only where it is not as planned. */
   path: pathSchema.optional(),
+});
+
+const shareSchema = z.object({ covered: count, all: count });
+
+/** What a scan measured, of what there is. */
+const scanSchema = z.object({
+  /** Which pairs were chosen; absent: all. */
+  scope: z.enum(['leaf', 'spine', 'all']).optional(),
+  /** The network description. */
+  network: z.string().optional(),
+  rounds: count,
+  /** Of the rounds, those that looked closer at what stood out in the others. */
+  closerRounds: count,
+  pairs: shareSchema,
+  hosts: shareSchema,
+  nics: shareSchema,
+  leaves: shareSchema.optional(),
+  crossings: shareSchema.optional(),
 });
 
 export const diagnosisSchema = z.object({
@@ -73,6 +97,8 @@ export const diagnosisSchema = z.object({
   notConfirmed: z.array(z.string()),
   pace: z.array(paceSchema),
   retests: z.array(retestSchema),
+  /** Absent in files of older versions. */
+  scan: scanSchema.optional(),
 });
 
 export type Direction = z.infer<typeof directionSchema>;
@@ -80,4 +106,5 @@ export type Who = z.infer<typeof whoSchema>;
 export type Finding = z.infer<typeof findingSchema>;
 export type Pace = z.infer<typeof paceSchema>;
 export type Retest = z.infer<typeof retestSchema>;
+export type Scan = z.infer<typeof scanSchema>;
 export type Diagnosis = z.infer<typeof diagnosisSchema>;

@@ -1,10 +1,11 @@
 import { groupBy } from '../../measure/group.js';
 import type { Direction, Who } from '../../results/finding.js';
 import type { Cell, Places } from './cells.js';
+import { keyOfPart, type NetworkKind, partsOf, ranksAt } from './network.js';
 
 /** Something that would make all of its cells worse. */
 export interface Cause {
-  readonly kind: 'pair' | 'nic' | 'host' | 'rank' | 'rail';
+  readonly kind: 'pair' | 'nic' | 'host' | 'rank' | NetworkKind | 'rail';
   readonly who: Who;
   /** The ranks that are part of it; of a pair in the order from, to. */
   readonly ranks: readonly number[];
@@ -38,7 +39,8 @@ export function causesOf(cells: readonly Cell[], places: Places): Cause[] {
   return [...distinct.values()];
 }
 
-const kinds = ['pair', 'nic', 'host', 'rank', 'rail'] as const;
+/** Between two leaves all uplinks and their spine are one. */
+const kinds = ['pair', 'nic', 'host', 'rank', 'spine', 'uplink', 'leaf', 'core', 'rail'] as const;
 const order = ({ kind }: Subject): number => kinds.indexOf(kind);
 
 const matesOf = ({ hosts }: Places): Mates => groupBy(hosts.keys(), (rank) => hosts[rank]!);
@@ -51,7 +53,11 @@ function subjectsOf(cell: Cell, places: Places, mates: Mates): [string, Subject]
     ...endsOf(from, 'out', cell, places, mates),
     ...endsOf(to, 'in', cell, places, mates),
   ];
-  return [...ends, ...pairsOf(cell, places, inside), ...railOf(cell, places, inside)];
+  const parts = partsOf(cell, places).map((part): [string, Subject] => [
+    keyOfPart(part),
+    { ...part, ranks: ranksAt(part, places) },
+  ]);
+  return [...ends, ...pairsOf(cell, places, inside), ...parts, ...railOf(cell, places, inside)];
 }
 
 /** What one end of a cell is: a rank, and between hosts a host with its NIC. */

@@ -17,6 +17,9 @@ export interface Places {
   readonly hosts: readonly string[];
   /** The channels' interfaces, by rail. */
   readonly nics: readonly string[];
+  /** By rank, where the network is known and has several leaves. */
+  readonly leaves?: readonly string[];
+  readonly spines?: readonly string[];
 }
 
 /** Everything the scan measured of one directed pair. */

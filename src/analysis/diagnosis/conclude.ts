@@ -80,7 +80,9 @@ function findingsAbout(
       suspect.kind === 'rail' || groups.length > 1 || !everyRail ? sides[0]!.rail : undefined;
     const subject = subjectOf(suspect, oneRail, direction, places);
     const effect = effectOf(symptom, sides);
-    const figures = { effect, resent: Math.max(...sides.map((side) => side.resent)) };
+    const resent = Math.max(...sides.map((side) => side.resent));
+    const alone = median(sides.flatMap((side) => side.alone ?? []));
+    const figures = { effect, resent, alone };
     return {
       ...subject,
       symptom,
@@ -108,13 +110,17 @@ const effectOf = (symptom: Measured, sides: readonly Side[]): number => {
 };
 
 function subjectOf(
-  { kind, ranks }: Suspect,
+  { kind, ranks, part }: Suspect,
   rail: number | undefined,
   direction: Direction,
   { hosts, nics }: Places,
 ): Pick<Finding, 'cause' | 'who'> {
   const onRail: Partial<Who> = rail === undefined ? {} : { rail, nic: nics[rail]! };
   if (kind === 'rail') return { cause: 'rail', who: { ...onRail, direction: 'both' } };
+  if (part) {
+    const way = part.kind === 'uplink' ? direction : 'both';
+    return { cause: part.kind, who: { ...part.who, ...onRail, direction: way } };
+  }
   const host = hosts[ranks[0]!]!;
   if (kind === 'pair') {
     const [a, b] = direction === 'in' ? [ranks[1]!, ranks[0]!] : [ranks[0]!, ranks[1]!];

@@ -1,8 +1,10 @@
+import { groupBy } from '../../measure/group.js';
 import { median } from '../../measure/quantile.js';
 import type { Pace } from '../../results/finding.js';
 import type { Cause } from './causes.js';
 import type { Cell, PairCell, PairMatrix, Places } from './cells.js';
 import { type Explanation, explainCells, type Rule } from './explain-cells.js';
+import { distanceOf, isNetworkKind, keyOfPart, type NetworkPart, passes } from './network.js';
 
 export interface Symptom {
   readonly metric: 'slow' | 'late' | 'stall' | 'loss' | 'pace';
@@ -13,12 +15,14 @@ export interface Symptom {
   readonly cause?: Cause;
 }
 
-/** A place that looks bad: a host (or one rank of it), a pair, or a rail. */
+/** A place that looks bad: a host (or one rank of it), a pair, a rail, or a part of the network between hosts. */
 export interface Suspect {
-  readonly kind: 'place' | 'pair' | 'rail';
+  readonly kind: 'place' | 'pair' | 'rail' | 'network';
   /** Of a place all that are meant; of a pair from and to. */
   readonly ranks: readonly number[];
   readonly rail?: number;
+  /** Of the network. */
+  readonly part?: NetworkPart;
   readonly symptoms: readonly Symptom[];
 }
 
@@ -61,7 +65,8 @@ const metrics: [Symptom['metric'], Rule, (cell: PairCell) => number | undefined]
 export function findSuspects({ matrix, railCells, pace }: ScanResult): Suspect[] {
   const found = new Map<string, { suspect: Omit<Suspect, 'symptoms'>; symptoms: Symptom[] }>();
   const add = (suspect: Omit<Suspect, 'symptoms'>, symptom: Symptom) => {
-    const key = `${suspect.kind} ${suspect.ranks.join(' ')} ${suspect.rail ?? ''}`;
+    const part = suspect.part ? keyOfPart(suspect.part) : '';
+    const key = `${suspect.kind} ${suspect.ranks.join(' ')} ${suspect.rail ?? ''} ${part}`;
     const entry = found.get(key) ?? { suspect, symptoms: [] };
     entry.symptoms.push(symptom);
     found.set(key, entry);
@@ -73,7 +78,13 @@ export function findSuspects({ matrix, railCells, pace }: ScanResult): Suspect[]
   }
   for (const [metric, rule, value] of metrics) {
     const cells = metric === 'loss' ? bothWays(matrix.cells) : matrix.cells;
-    for (const explanation of explainCells(cellsWith(cells, value), matrix, rule)) {
+    const some = cellsWith(cells, value);
+    // A longer way takes longer, and more traffic meets there: only bandwidth tells of a bad part of the network.
+    const explained =
+      metric === 'slow'
+        ? explainCells(some, matrix, rule)
+        : explainCells(byDistance(some, matrix), { hosts: matrix.hosts, nics: matrix.nics }, rule);
+    for (const explanation of explained) {
       add(suspectOf(explanation.cause, matrix), symptomOf(metric, explanation));
     }
   }
@@ -83,7 +94,7 @@ export function findSuspects({ matrix, railCells, pace }: ScanResult): Suspect[]
     if (kind === 'rail') add({ kind, ranks: [], rail: who.rail! }, symptomOf(metric, explanation));
   }
   const suspects = [...found.values()].map(({ suspect, symptoms }) => ({ ...suspect, symptoms }));
-  return withoutConsequences(suspects).sort((a, b) => gravity(b) - gravity(a));
+  return withoutConsequences(suspects, matrix).sort((a, b) => gravity(b) - gravity(a));
 }
 
 const symptomOf = (metric: Symptom['metric'], explanation: Explanation): Symptom => {
@@ -99,6 +110,18 @@ const cellsWith = (
     const own = value(cell);
     return own === undefined ? [] : [{ from: cell.from, to: cell.to, rail: cell.rail, value: own }];
   });
+
+/** Relative to what is usual between ranks as far apart. */
+function byDistance(cells: readonly Cell[], places: Places): Cell[] {
+  const groups = groupBy(cells, (cell) => distanceOf(places, cell));
+  const usual = new Map(
+    [...groups].map(([distance, own]) => [distance, median(own.map(({ value }) => value))]),
+  );
+  return cells.map((cell) => ({
+    ...cell,
+    value: cell.value - usual.get(distanceOf(places, cell))!,
+  }));
+}
 
 /** What is lost one way delays the other: both ways of a pair are counted together, which also steadies few losses. */
 function bothWays(cells: readonly PairCell[]): PairCell[] {
@@ -118,17 +141,21 @@ const placeOf = (ranks: readonly number[], { hosts }: Places): Omit<Suspect, 'sy
 };
 
 function suspectOf({ kind, ranks, who }: Cause, places: Places): Omit<Suspect, 'symptoms'> {
+  if (isNetworkKind(kind)) return { kind: 'network', ranks, part: { kind, who } };
   if (kind === 'rail') return { kind, ranks, rail: who.rail! };
   if (kind === 'pair') return { kind, ranks: [...ranks].sort((a, b) => a - b) };
   return kind === 'rank' ? { kind: 'place', ranks } : placeOf(ranks, places);
 }
 
-/** A pair one end of which is suspect itself needs no cause of its own. */
-const withoutConsequences = (suspects: readonly Suspect[]): Suspect[] => {
-  const places = suspects.filter(({ kind }) => kind === 'place').flatMap(({ ranks }) => ranks);
-  return suspects.filter(
-    ({ kind, ranks }) => kind !== 'pair' || !ranks.some((rank) => places.includes(rank)),
-  );
+/** A pair needs no cause of its own where one end is suspect itself, or a part of the network between them. */
+const withoutConsequences = (suspects: readonly Suspect[], places: Places): Suspect[] => {
+  const suspected = suspects.filter(({ kind }) => kind === 'place').flatMap(({ ranks }) => ranks);
+  const parts = suspects.flatMap(({ part }) => part ?? []);
+  return suspects.filter(({ kind, ranks: [from, to] }) => {
+    if (kind !== 'pair') return true;
+    if ([from!, to!].some((rank) => suspected.includes(rank))) return false;
+    return !parts.some((part) => passes(part, { from: from!, to: to! }, places));
+  });
 };
 
 const gravity = ({ symptoms }: Suspect): number =>

@@ -1,5 +1,6 @@
 import type { Finding } from '../../results/finding.js';
 import { nameOf } from './finding-name.js';
+import { isNetworkKind, type NetworkKind } from './network.js';
 
 export interface Figures {
   readonly effect?: number;
@@ -7,6 +8,8 @@ export interface Figures {
   readonly share?: number;
   readonly usual?: number;
   readonly longestMs?: number;
+  /** What one pair carries by itself, where many were measured at once. */
+  readonly alone?: number;
 }
 
 /** A difference between hosts has words of its own. */
@@ -18,9 +21,12 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const times = (factor: number): string => `${factor.toFixed(factor < 10 ? 1 : 0)} times`;
 
 export function evidenceOf(subject: Subject, figures: Figures): string {
-  const { effect = 0, resent = 0, share = 0, usual = 0, longestMs = 0 } = figures;
+  const { effect = 0, resent = 0, share = 0, usual = 0, longestMs = 0, alone = 0 } = figures;
   switch (subject.symptom) {
     case 'slow':
+      if (isNetworkKind(subject.cause)) {
+        return `With all its pairs busy at once, each pair over ${nameOf(subject)} carries ${percent(effect)} of what ${comparedWith[subject.cause]} carries; one pair alone carries ${percent(alone)}.`;
+      }
       return `Measured alone, ${nameOf(subject)} carries ${percent(effect)} of what a healthy pair carries.`;
     case 'late':
       return `Measured alone, a message takes ${times(effect)} as long as between healthy ranks.`;
@@ -33,11 +39,24 @@ export function evidenceOf(subject: Subject, figures: Figures): string {
   }
 }
 
+const comparedWith: Record<NetworkKind, string> = {
+  leaf: 'a pair inside another leaf',
+  uplink: 'a pair inside a leaf',
+  spine: 'a pair inside a leaf',
+  core: 'a pair below one spine',
+};
+
+const linksOf = 'how many links are up, their speed and errors, how flows are spread (ECMP)';
+
 const look: Record<Finding['cause'], string> = {
   nic: 'Check that NIC: negotiated speed (ethtool, ibstat), PCIe width and errors, cable and switch port.',
   host: 'Check what all its NICs share: PCIe, memory, CPU frequency and power, other jobs, its switch.',
   rail: 'Check the switch of that rail and its uplinks: every host is slow there.',
   pair: 'Check the path between the two: routes, uplinks, ECMP, firewalls. Each host is fine with other peers.',
+  leaf: 'Check that leaf switch: port speeds and errors, buffers, firmware. Its hosts are slow among themselves.',
+  uplink: `Check the uplinks of that leaf: ${linksOf}. If one pair alone is fast, the uplinks are oversubscribed.`,
+  spine: `Check the links between leaves and spine: ${linksOf}. If one pair alone is fast, the spine is oversubscribed: keep jobs inside leaves.`,
+  core: `Check the links between the spines: ${linksOf}. If one pair alone is fast, they are oversubscribed.`,
   rank: 'Check that process and its core: what stops it, what else runs on the core, cgroup limits.',
 };
 

@@ -59,14 +59,16 @@ async function retestAll(
 
 async function retestOne(
   meter: PairMeter,
-  { subject, control }: RetestPairs,
+  { subject, control, alone }: RetestPairs,
   rails: number,
 ): Promise<Retest[] | undefined> {
   const found: Retest[] = [];
+  const keys = new Set(subject.map(keyOf));
+  const jobs = [...together(subject, control), ...(alone && subject.length > 1 ? [[alone]] : [])];
   let rank0 = false;
   for (let rail = 0; rail < rails; rail++) {
     for (const turned of [false, true]) {
-      for (const some of together(subject, control)) {
+      for (const some of jobs) {
         const pairs = some.map(([a, b]): RankPair => (turned ? [b, a] : [a, b]));
         const job = (metric: PairJob['metric']) => meter.measure({ metric, pairs, rail });
         const bandwidth = await job('bandwidth');
@@ -74,8 +76,10 @@ async function retestOne(
         if (!bandwidth || !latency) continue;
         rank0 = true;
         bandwidth.forEach((one, i) => {
-          const isControl = ![one.from, one.to].every((rank) => subject.includes(rank));
-          found.push(retestOf(one, latency[i]!, rail, isControl));
+          const isControl = !keys.has(keyOf([one.from, one.to]));
+          const byItself = alone !== undefined && some.length === 1 && subject.length > 1;
+          const retest = retestOf(one, latency[i]!, rail, isControl);
+          found.push(byItself && !isControl ? { ...retest, alone: true } : retest);
         });
       }
     }
@@ -84,11 +88,14 @@ async function retestOne(
 }
 
 /** At once where they share no rank, else one after the other. */
-function together(subject: RankPair, control: RankPair | undefined): RankPair[][] {
-  if (control === undefined) return [[subject]];
-  const apart = !control.some((rank) => subject.includes(rank));
-  return apart ? [[subject, control]] : [[subject], [control]];
+function together(subject: readonly RankPair[], control: readonly RankPair[]): RankPair[][] {
+  if (control.length === 0) return [[...subject]];
+  const busy = new Set(subject.flat());
+  const apart = !control.flat().some((rank) => busy.has(rank));
+  return apart ? [[...subject, ...control]] : [[...subject], [...control]];
 }
+
+const keyOf = ([a, b]: RankPair): string => `${Math.min(a, b)} ${Math.max(a, b)}`;
 
 function retestOf(
   bandwidth: PairSamples,
