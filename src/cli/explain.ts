@@ -7,9 +7,12 @@ import { sizesOf } from '../runner/sizes.js';
 import { preferredPacing } from '../session/pacing.js';
 import { stdoutTerminal } from './output/terminal.js';
 
-/** The plans of the largest size, one drawing per strategy. */
+/** The plans of the largest size, one drawing per strategy; or what a benchmark says of itself. */
 export function explainJob(job: Job, world: number): string {
   const { benchmark, settings } = job;
+  if (!isPlanned(benchmark) && benchmark.fabric === true && benchmark.explain) {
+    return benchmark.explain(job, world);
+  }
   const channels = settings.channels ?? settings.nics?.length ?? 1;
   const links = Array.from({ length: channels }, (_, channel) => ({
     nic: settings.nics?.[channel],

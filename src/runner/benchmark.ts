@@ -144,6 +144,8 @@ export type OwnBenchmark<O extends OptionTable = OptionTable> = BenchmarkBase<O>
         readonly reportsGaps?: boolean;
         /** Whether buffers in GPU memory are of use to it. */
         deviceMemory?(asked: Asked<O>): boolean;
+        /** What `--explain` prints. */
+        explain?(asked: Asked<O>, world: number): string;
         run(procedure: Procedure<O> & { session: Session }): Promise<void>;
       }
     | { readonly fabric: false; run(procedure: Procedure<O>): Promise<void> }

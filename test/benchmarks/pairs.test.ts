@@ -82,7 +82,11 @@ describe('weft pairs', () => {
     using desk = new Desk();
     expect((await desk.weft('pairs --ranks 1')).exitCode).toBe(2);
     expect((await desk.weft('pairs --buffers 3')).exitCode).toBe(2);
-    expect((await desk.weft('pairs --explain')).stderr).toMatch(/not a single plan/);
+    const scope = await desk.weft('pairs --scope spine');
+    expect(scope).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/--scope spine needs a network description/),
+    });
     const repeated = await desk.weft('pairs --repeats 2');
     expect(repeated).toMatchObject({
       exitCode: 2,

@@ -39,6 +39,11 @@ const latencyBytes = 8;
 /** A direction of a round gets this share of `--budget-ms`; latency a fraction of that. */
 const bandwidthShare = 0.5;
 const latencyShare = 0.08;
+/** Verification, and agreeing with all ranks on what was measured. */
+const overheadMs = 100;
+/** About how long a round takes on a fabric that fills the budget: both directions, bandwidth and latency. */
+export const roundMs = (budgetMs: number): number =>
+  2 * ((bandwidthShare + latencyShare) * budgetMs + 2 * overheadMs);
 const samplesPlanned = 16;
 const fewestSamples = 2;
 const latencySamples = { fewest: 16, most: 32 };
