@@ -11,6 +11,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::defineGpu(env, exports);
   weft::defineInfo(env, exports);
   weft::defineProcess(env, exports);
+  weft::defineProcessManager(env, exports);
   weft::definePort(env, exports);
   weft::defineQueue(env, exports);
   weft::defineIpc(env, exports);

@@ -5,6 +5,7 @@ namespace weft {
 
 void defineInfo(Napi::Env env, Napi::Object exports);
 void defineProcess(Napi::Env env, Napi::Object exports);
+void defineProcessManager(Napi::Env env, Napi::Object exports);
 void defineGpu(Napi::Env env, Napi::Object exports);
 void definePort(Napi::Env env, Napi::Object exports);
 void defineQueue(Napi::Env env, Napi::Object exports);

@@ -36,6 +36,12 @@ export const packageTable = [
     probe: { program: 'mpiexec.hydra' },
   },
   {
+    name: 'openssh-server',
+    profile: 'test',
+    why: 'sshd, for the tests of mpirun on several hosts',
+    probe: { program: 'sshd' },
+  },
+  {
     name: 'iproute2',
     profile: 'test',
     why: 'ip and tc, for the lab',

@@ -70,6 +70,12 @@ interface Addon {
   endWithParent(parentPid: number): boolean;
   pinToCores(cores: number[]): void;
   allowedCores(): number[];
+  /** Rank 0's `value`, on every rank of a job of MPICH's; the others give "". */
+  pmiExchange(fd: number, key: string, value: string, timeoutMs: number): NativeTask<string>;
+  /** The same for Open MPI, by the PMIx library at `path`; waits without end. */
+  pmixExchange(path: string, key: string, value: string): NativeTask<string>;
+  /** Says goodbye after `pmixExchange`. */
+  leavePmix(): void;
 }
 
 let loaded: Addon | undefined;

@@ -4,6 +4,7 @@ import { mpich, openmpi } from './launchers/mpi.js';
 import { conflict, type LauncherReading, type Reader } from './launchers/reading.js';
 import { srun } from './launchers/srun.js';
 import { torchrun } from './launchers/torchrun.js';
+import type { NoticeBoard } from './rendezvous/notice.js';
 
 export const launchers = ['single', 'local', 'torchrun', 'srun', 'openmpi', 'mpich'] as const;
 export type Launcher = (typeof launchers)[number];
@@ -31,6 +32,8 @@ export interface Identity {
   readonly listenFd?: number | undefined;
   /** The same on all ranks of a job and different between jobs, as far as the launcher allows. */
   readonly jobId: string;
+  /** Set where the launcher does not say where rank 0 is: through this, rank 0 says it, and which job this is. */
+  readonly board?: NoticeBoard | undefined;
 }
 
 export interface IdentifyOptions {

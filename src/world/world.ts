@@ -13,6 +13,7 @@ import { ancestors, describeSelf } from './process-facts.js';
 import { type ClockOffset, RendezvousClient } from './rendezvous/client.js';
 import { planMeeting } from './rendezvous/meeting.js';
 import type { Member } from './rendezvous/messages.js';
+import { announce, learnJob, leavingBoard } from './rendezvous/notice.js';
 import { RendezvousServer } from './rendezvous/server.js';
 import { chooseToken } from './rendezvous/token.js';
 
@@ -76,13 +77,16 @@ export interface World extends AsyncDisposable {
 export async function openWorld(options: OpenWorldOptions = {}): Promise<World> {
   enterRank();
   const env = options.env ?? process.env;
-  const identity = identify(env, { ...options, ancestors });
+  const timeoutMs = checkedTimeout(options.timeoutMs ?? 60_000);
+  const identified = identify(env, { ...options, ancestors });
+  const leaveBoard = identified.board && leavingBoard(identified.board);
+  const { identity, hosts } = await learnJob(identified, timeoutMs);
   const { token, authenticated } = chooseToken(env, identity, options.tokenFile);
   const meeting = planMeeting(identity, { ...options, env, interfaces: networkInterfaces() });
   const shared = {
     size: identity.size,
     secret: { token, jobId: identity.jobId },
-    timeoutMs: checkedTimeout(options.timeoutMs ?? 60_000),
+    timeoutMs,
     heartbeatMs: options.heartbeatMs ?? 2000,
     silenceMs: options.silenceMs ?? 30_000,
   };
@@ -92,14 +96,21 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
       ? await RendezvousServer.open({ ...shared, meeting, expectedHosts: identity.expectedHosts })
       : undefined;
   try {
+    if (server !== undefined) await announce(identity, server.address, timeoutMs);
     const client = await RendezvousClient.join({
       ...shared,
-      hosts: server === undefined ? meeting.connectHosts : [reachable(server.address.address)],
+      hosts:
+        server === undefined
+          ? (hosts ?? meeting.connectHosts)
+          : [reachable(server.address.address)],
       ports: server === undefined ? meeting.ports : [server.address.port],
       member: describeSelf(identity),
       signal: options.signal,
     });
-    return joinedWorld(identity, authenticated, client, server, shared.timeoutMs);
+    const world = joinedWorld(identity, authenticated, client, server, timeoutMs);
+    if (leaveBoard === undefined) return world;
+    const close = () => world.close().finally(leaveBoard);
+    return { ...world, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await server?.close(0);
     reportFailure(error);

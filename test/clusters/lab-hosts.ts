@@ -66,12 +66,31 @@ export class LabHosts implements AsyncDisposable {
     return this.start(host, command, args, options).finished;
   }
 
-  /** What the host's interface has carried: a rail by its number, or the management network. */
-  carried(host: number, nic: number | 'management'): Carried {
-    const name = nic === 'management' ? management.nic : nicName(nic);
-    const space = hostSpace(this.#state.name, host);
-    const [link] = JSON.parse(inSpace('ip', space, '-j', '-s', 'link', 'show', name));
-    return { tx: link.stats64.tx.bytes, rx: link.stats64.rx.bytes };
+  /** Waits until something listens on a port of a host. */
+  async answers(name: string, port: number): Promise<void> {
+    const reach = `for i in $(seq 200); do : 2>/dev/null </dev/tcp/${name}/${port} && exit; sleep 0.05; done; exit 1`;
+    const { code } = await this.run(0, 'bash', ['-c', reach]);
+    if (code !== 0) throw new Error(`nothing listens on port ${port} of ${name}`);
+  }
+
+  /** Starts counting; the result says what each host's rails and its management network have carried since. */
+  meter(): () => { rails: Carried[][]; management: Carried[] } {
+    const { name, spec } = this.#state;
+    const nics = Array.from({ length: spec.nics }, (_, nic) => nicName(nic));
+    const all = () =>
+      this.names.map((_, host) =>
+        [...nics, management.nic].map((nic) => carriedBy(name, host, nic)),
+      );
+    const before = all();
+    return () => {
+      const since = all().map((host, h) =>
+        host.map(({ tx, rx }, n) => ({ tx: tx - before[h]![n]!.tx, rx: rx - before[h]![n]!.rx })),
+      );
+      return {
+        rails: since.map((host) => host.slice(0, -1)),
+        management: since.map((host) => host.at(-1)!),
+      };
+    };
   }
 
   /** Ends what runs on the hosts, and removes them. */
@@ -79,4 +98,9 @@ export class LabHosts implements AsyncDisposable {
     await lowerLab(this.#state.name);
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function carriedBy(lab: string, host: number, nic: string): Carried {
+  const [link] = JSON.parse(inSpace('ip', hostSpace(lab, host), '-j', '-s', 'link', 'show', nic));
+  return { tx: link.stats64.tx.bytes, rx: link.stats64.rx.bytes };
 }

@@ -84,14 +84,20 @@ describe('one launcher', () => {
   });
 
   test.each([
-    ['Open MPI', openmpi(1, 4, 2), /-x MASTER_ADDR/],
-    ['MPICH', mpich(1, 4, 2), /-genv MASTER_ADDR/],
-  ])('%s on several hosts says how to pass MASTER_ADDR on', (_, env, how) => {
-    expect(() => identify(env)).toThrowError(
-      expect.objectContaining({ code: 'LAUNCHER_CONFLICT', hint: expect.stringMatching(how) }),
-    );
+    ['Open MPI', openmpi(1, 4, 2), { kind: 'pmix' }],
+    ['MPICH', { ...mpich(1, 4, 2), PMI_FD: '6' }, { kind: 'pmi', fd: 6 }],
+  ])('%s on several hosts learns from rank 0 where it is, unless it is told', (_, env, board) => {
+    expect(identify(env)).toMatchObject({ board, oneHost: false });
     const given = { ...env, MASTER_ADDR: 'n1', MASTER_PORT: '4000' };
     expect(identify(given)).toMatchObject({ masterHost: 'n1', ports: [4000], oneHost: false });
+    expect(identify(given).board).toBeUndefined();
+  });
+
+  test('MPICH on several hosts without PMI_FD says how to pass MASTER_ADDR on', () => {
+    const hint = expect.stringMatching(/-genv MASTER_ADDR/);
+    expect(() => identify({ ...mpich(1, 4, 2), PMI_FD: undefined })).toThrowError(
+      expect.objectContaining({ code: 'LAUNCHER_CONFLICT', hint }),
+    );
   });
 });
 

@@ -1,10 +1,12 @@
 import type { Environment, Identity } from '../identity.js';
+import type { NoticeBoard } from '../rendezvous/notice.js';
 import {
   conflict,
   derivedPort,
   firstHost,
   localPlace,
   master,
+  optional,
   place,
   type Reader,
   successors,
@@ -28,8 +30,7 @@ export const openmpi: Reader = (env) => {
       if (where === undefined) throw conflict('OMPI_COMM_WORLD_LOCAL_RANK is missing', env);
       const job = env.PMIX_NAMESPACE ?? env.OMPI_MCA_ess_base_jobid ?? env.OMPI_MCA_orte_ess_jobid;
       if (job === undefined) throw conflict('PMIX_NAMESPACE is missing', env);
-      const how = 'mpirun -x MASTER_ADDR=… -x MASTER_PORT=…';
-      return mpiIdentity(env, 'openmpi', at, where, job, how);
+      return mpiIdentity(env, 'openmpi', at, where, job, { kind: 'pmix' });
     },
   };
 };
@@ -48,13 +49,14 @@ export const mpich: Reader = (env, options) => {
       const where = localPlace(env, 'MPI_LOCALRANKID', 'MPI_LOCALNRANKS', at.size);
       if (where === undefined)
         throw conflict('MPI_LOCALRANKID and MPI_LOCALNRANKS are missing', env);
-      // hydra hands out no job id. On one host its proxy is everybody's ancestor; else the port must do.
+      // hydra hands out no job id. On one host its proxy is everybody's ancestor.
       const oneHost = where.size === at.size;
       const above = oneHost ? (options.ancestors?.() ?? []) : [];
       const proxy = above.find(({ name }) => name.startsWith('hydra_pmi')) ?? above[0];
       const job = oneHost ? `${proxy?.pid ?? 0}` : `${env.MASTER_PORT}`;
-      const how = 'mpiexec -genv MASTER_ADDR … -genv MASTER_PORT …';
-      return mpiIdentity(env, 'mpich', at, where, job, how);
+      const fd = optional(env, 'PMI_FD', 0);
+      const board = fd === undefined ? undefined : ({ kind: 'pmi', fd } as const);
+      return mpiIdentity(env, 'mpich', at, where, job, board);
     },
   };
 };
@@ -65,15 +67,16 @@ function mpiIdentity(
   at: { rank: number; size: number },
   where: { rank: number; size: number },
   job: string,
-  how: string,
+  board: NoticeBoard | undefined,
 ): Identity {
   const oneHost = where.size === at.size;
   const given = master(env);
-  if (!oneHost && given === undefined) {
+  const asks = !oneHost && given === undefined;
+  if (asks && board === undefined) {
     throw conflict(
-      `${launcher} runs ${at.size} ranks on several hosts and does not say where rank 0 is`,
+      `${launcher} runs ${at.size} ranks on several hosts, but PMI_FD is missing`,
       env,
-      `Pass the address of rank 0's host and a free port on it to all ranks: ${how}`,
+      'Pass the address of rank 0’s host and a free port on it: -genv MASTER_ADDR … -genv MASTER_PORT …',
     );
   }
   const jobId = `${launcher}:${job}`;
@@ -88,5 +91,6 @@ function mpiIdentity(
     masterHost: given?.host,
     ports: given === undefined ? [port, ...successors(port)] : [given.port],
     jobId,
+    ...(asks && { board }),
   };
 }
