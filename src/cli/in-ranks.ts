@@ -15,6 +15,7 @@ import { twins } from '../world/process-facts.js';
 import { withLivePage } from './live-page.js';
 import { describeFailure, describeWarning, exitCode, exitCodeOf } from './output/failure.js';
 import type { ShowOptions } from './show-options.js';
+import { failStopped } from './stop-signal.js';
 
 export interface RankJob {
   readonly show: Pick<ShowOptions, 'ranks' | 'quiet' | 'verbose' | 'iface' | 'tokenFile'> &
@@ -118,7 +119,7 @@ async function joinAndWork(
     }
     const end = (signal: NodeJS.Signals) => {
       if (interrupted?.(signal, joined)) return void process.once(signal, end);
-      void joined.fail(new WeftError('ABORTED', `rank ${joined.rank} was stopped by ${signal}`));
+      void failStopped(joined, signal);
     };
     process.once('SIGTERM', end).once('SIGINT', end);
     return announced(await work(world));

@@ -61,6 +61,7 @@ const settingNames: Readonly<Record<string, string>> = {
   pattern: 'Pattern',
   pin: 'Pinning of ranks',
   authenticated: 'Ranks authenticated',
+  attempt: 'Attempt of the Slurm job',
 };
 
 const sizeNames: Readonly<Record<string, string>> = {

@@ -15,6 +15,7 @@ import {
 import { gatherFacts } from '../session/host-facts.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
+import { restartsOf } from '../world/launchers/slurm-job.js';
 import type { World } from '../world/world.js';
 import { type Benchmark, commonKeysOf, type OpenBenchmark } from './benchmark.js';
 import type { Job } from './job.js';
@@ -159,6 +160,7 @@ export function headerOf(
 ) {
   const startedAt = new Date();
   const own = Object.keys(options).length > 0 ? { own: options } : {};
+  const restarts = restartsOf(process.env);
   return {
     schema: runSchemaName,
     id: newRunId(benchmark.id, startedAt),
@@ -178,6 +180,7 @@ export function headerOf(
         ...own,
         ...opened.record,
         authenticated: world.authenticated,
+        ...(restarts > 0 && { attempt: restarts + 1 }),
       }),
     ),
   } satisfies RunHeader;

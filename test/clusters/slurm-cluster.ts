@@ -51,12 +51,11 @@ export class SlurmCluster implements AsyncDisposable {
   private constructor(hosts: LabHosts, conf: readonly string[]) {
     this.hosts = hosts;
     const { folder, names } = hosts;
-    for (const name of ['state', ...names.map((one) => `spool-${one}`)]) {
-      mkdirSync(join(folder, name));
-    }
+    const own = names.flatMap((name) => [`spool-${name}`, `tmp-${name}`]);
+    for (const name of ['state', ...own]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'slurm.conf'), this.#configuration(conf));
     writeFileSync(join(folder, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n');
-    const long = { timeoutMs: 900_000 };
+    const long = { timeoutMs: 3_600_000 };
     this.#controller = this.start('slurmctld', ['-D'], long);
     this.#daemons = names.map((name, host) => this.start('slurmd', ['-D', '-N', name], long, host));
   }
@@ -156,6 +155,8 @@ export class SlurmCluster implements AsyncDisposable {
       `SlurmctldPidFile=${folder}/slurmctld.pid`,
       `SlurmdPidFile=${folder}/slurmd-%n.pid`,
       `SlurmdSpoolDir=${folder}/spool-%n`,
+      // PMIx keeps files of a step there, under the same name on every host.
+      `TmpFS=${folder}/tmp-%n`,
       `StateSaveLocation=${folder}/state`,
     ].filter((line) => !replaced.has(keyOf(line)));
     const last = names.length - 1;

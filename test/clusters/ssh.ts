@@ -43,7 +43,7 @@ export async function startSsh(hosts: LabHosts): Promise<string> {
   const daemon = ['-D', '-e', '-f', at('sshd_config')];
   for (const [host] of names.entries()) {
     // By its full path: sshd starts itself again for every connection.
-    hosts.start(host, which('sshd')!, daemon, { timeoutMs: 900_000 });
+    hosts.start(host, which('sshd')!, daemon, { timeoutMs: 3_600_000 });
   }
   for (const name of names) await hosts.answers(name, 22);
   return at('ssh');

@@ -7,7 +7,7 @@ export type SetUp = Pick<RunHeader, 'benchmark' | 'world' | 'fabric' | 'settings
 /** Settings that say which rows are measured, how long, and what is verified: they decide nothing about a row's time. */
 export const withoutEffect: ReadonlySet<string> = new Set([
   ...['minBytes', 'maxBytes', 'stepFactor', 'stepBytes', 'columns', 'iterations', 'budgetMs'],
-  ...['warmup', 'repeats', 'check', 'timeoutMs', 'authenticated', 'boundNanoseconds'],
+  ...['warmup', 'repeats', 'check', 'timeoutMs', 'authenticated', 'attempt', 'boundNanoseconds'],
 ]);
 
 /** Equal for runs whose rows can be expected to take the same time: benchmark, ranks, hosts, fabric, settings. */

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WeftError } from '../errors.js';
+import type { World } from '../world/index.js';
+import { whySlurmEnds } from '../world/launchers/slurm-job.js';
+
+/** As long as rank 0 may take to ask Slurm. */
+const rankZeroAsksMs = 4000;
+
+/** A rank was told to end: all ranks learn of it, with Slurm's reason where Slurm ends the job. */
+export async function failStopped(world: World, signal: NodeJS.Signals): Promise<void> {
+  let why: string | undefined;
+  if (signal === 'SIGTERM' && process.env.SLURM_JOB_ID !== undefined) {
+    // Slurm signals all ranks, and again while the job ends; only its SIGKILL, half a minute later, is meant literally.
+    process.on('SIGTERM', () => {});
+    // One rank asks for all: the first to fail is the one whose reason is kept.
+    if (world.rank === 0) why = await whySlurmEnds();
+    else await sleep(rankZeroAsksMs, undefined, { signal: world.signal }).catch(() => {});
+  }
+  const who = `rank ${world.rank} was stopped by ${signal}`;
+  await world.fail(new WeftError('ABORTED', why === undefined ? who : `${who}: ${why}`));
+}
