@@ -62,8 +62,8 @@ const unauthenticated =
 async function startLocal(job: RankJob): Promise<number> {
   const { show, pin, gpus } = job;
   const ranks = job.localRanks();
-  job.preflight(ranks);
   if (!show.quiet && show.ranks === undefined) warnOfTwins();
+  job.preflight(ranks);
   const launched = job.launch?.(ranks);
   if (launched) return launched;
   const started = await spawnRanks({

@@ -131,7 +131,7 @@ const passThem =
 
 /** The kernel keeps 15 characters of a name. */
 const launcherProcess =
-  /^(mpirun|mpiexec(\.hydra)?|orterun|orted|prterun|prted|hydra_pmi_proxy|pmi_proxy|mpispawn|aprun|jsrun)$/;
+  /^(mpirun|mpiexec|orterun|orted|prterun|prted|hydra_pmi_proxy|pmi_proxy|mpispawn|aprun|jsrun)(\.\w+)?$/;
 
 /** A launcher started this process, and its variables got lost on the way: each rank would run a job of its own. */
 function refuseLostRank(env: Environment, { ranks, ancestors }: IdentifyOptions): void {

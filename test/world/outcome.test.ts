@@ -59,6 +59,11 @@ describe('the first failure', () => {
   });
 });
 
+test('a rank that SIGBUS killed is explained by /dev/shm', () => {
+  const text = describeExit(exit(2, { exitCode: undefined, signal: 'SIGBUS' }));
+  expect(text).toMatch(/^rank 2 was killed by SIGBUS\n\/dev\/shm is probably full.*df -h/);
+});
+
 describe('output', () => {
   test('is prefixed line by line, also the last without an end', async () => {
     const from = new PassThrough();
