@@ -109,7 +109,7 @@ export async function keepRun(
   { header, world, out }: Keeping,
   body: (kept: Required<Heard>) => Promise<void>,
 ): Promise<Recorded> {
-  const file = new RunFile(header, { path: out });
+  const file = new RunFile(header, { path: pathOfAttempt(out, header) });
   const rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
@@ -184,6 +184,12 @@ export function headerOf(
       }),
     ),
   } satisfies RunHeader;
+}
+
+/** A job that Slurm starts again runs the same command line: its file of the attempt before stays. */
+function pathOfAttempt(out: string | undefined, { settings }: RunHeader): string | undefined {
+  if (out === undefined || settings.attempt === undefined) return out;
+  return out.replace(/(\.[^./]*)?$/, `-attempt${settings.attempt}$1`);
 }
 
 /** The settings that had an effect. */

@@ -22,11 +22,17 @@ export async function whySlurmEnds(env: Environment = process.env): Promise<stri
   const why = reasonOf(shown, restartsOf(env));
   if (why !== 'was cancelled') return why && `Slurm job ${job} ${why}`;
   // The controller tells a failed node from scancel only when the job is gone.
-  const nodes = env.SLURM_JOB_NODELIST ?? '';
-  const down = await ask('sinfo', ['-h', '-N', '-n', nodes, '-t', 'down', '-o', '%N']);
-  const names = [...new Set(down?.split(/\s+/).filter(Boolean))].join(', ');
-  return `Slurm job ${job} ${names === '' ? why : `lost a node: ${names} is down`}`;
+  const nodes = await ask('scontrol', ['-o', 'show', 'node', env.SLURM_JOB_NODELIST ?? '']);
+  const down = downNodes(nodes ?? '').join(', ');
+  return `Slurm job ${job} ${down === '' ? why : `lost a node: ${down} is down`}`;
 }
+
+/** In what `scontrol show node` says: a node that is drained besides is down as well. */
+export const downNodes = (shown: string): string[] =>
+  shown
+    .split('\n')
+    .filter((line) => /\sState=\S*DOWN/.test(line))
+    .flatMap((line) => /^NodeName=(\S+)/.exec(line)?.[1] ?? []);
 
 /** What `scontrol show job` says of a job that is told to end. */
 export function reasonOf(shown: string, restarts: number): string | undefined {
