@@ -46,10 +46,12 @@ function unitsOf(hosts: readonly string[]): number[][] {
 const insideRounds = (groups: readonly number[][], most: number): RankPair[][] =>
   together(groups.map((group) => spread(roundRobin(group), most)));
 
-/** The first rounds of all as one, then the second, and so on. */
+/** The first rounds of all as one, then the second, and so on; a leaf or host by itself has none. */
 function together(many: readonly RankPair[][][]): RankPair[][] {
   const longest = Math.max(0, ...many.map((rounds) => rounds.length));
-  return Array.from({ length: longest }, (_, i) => many.flatMap((rounds) => rounds[i] ?? []));
+  return Array.from({ length: longest }, (_, i) =>
+    many.flatMap((rounds) => rounds[i] ?? []),
+  ).filter((round) => round.length > 0);
 }
 
 /** What drifts with time must not look like a difference between leaf and spine. */

@@ -132,3 +132,44 @@ test.each([
 ])('nobody is pointed out: %s', (_, rows) => {
   expect(formatRun(runOf(rows), 'table')).not.toContain('of the other ranks');
 });
+
+test('pairs that were not chosen are blank, and the title counts those that were', () => {
+  const run = pairRun(4, 1);
+  const some = run.rows.filter(({ labels }) => Math.abs(labels.from! - labels.to!) < 3);
+  const failed = some.map((row) =>
+    row.labels.from === 0 && row.labels.to === 1 ? { ...row, nanoseconds: null } : row,
+  );
+  const text = formatRun({ ...run, rows: failed }, 'table', { width: 100 });
+  expect(text).toContain('Bandwidth, Gbps (10 of 12 directed pairs; the others were not measured)');
+  expect(text).toMatch(/^h0 +- {6}- █ +100$/m);
+  expect(formatRun({ ...run, rows: failed }, 'markdown')).toMatch(/\(10 of 12 directed pairs/);
+});
+
+test('a rank without a pair is not among the slowest', () => {
+  const run = pairRun(30, 7);
+  const rows = run.rows.filter(({ labels }) => labels.from !== 3 && labels.to !== 3);
+  expect(formatRun({ ...run, rows }, 'table', { width: 80 })).not.toMatch(/^h3 /m);
+});
+
+test('a scan of some pairs says what it covered', () => {
+  const run = pairRun(4, 1);
+  const share = (covered: number, all = covered) => ({ covered, all });
+  const scan = {
+    scope: 'all' as const,
+    network: 'topology.yaml',
+    rounds: 5,
+    closerRounds: 1,
+    pairs: share(5, 6),
+    hosts: share(4),
+    nics: share(8),
+    leaves: share(2),
+    crossings: share(1),
+  };
+  const text = formatRun({ ...run, diagnosis: { ...run.diagnosis!, scan } }, 'table', {
+    width: 200,
+  });
+  expect(text).toContain(
+    'scope all: 5 of 6 pairs in 5 rounds, 1 of them around suspects; ' +
+      'covered 4 of 4 hosts, 8 of 8 NICs, 2 of 2 leaves, 1 of 1 crossings between leaves',
+  );
+});

@@ -43,7 +43,15 @@ export function explainScan(
       ...(leaves ? [['leaves', `${shareText(leaves)} covered`]] : []),
       ...(crossings ? [['crossings', `${shareText(crossings)} pairs of leaves covered`]] : []),
       ['time', `about ${formatDuration(Math.max(1, Math.round(seconds)) * 1000)} for these rounds`],
-      ['then', thenText(scope !== undefined, hosts.all)],
+      ...(scope === undefined
+        ? []
+        : [
+            [
+              'closer',
+              `up to ${2 * peersPerHost(hosts.all)} rounds more, around hosts that stand out`,
+            ],
+          ]),
+      ['retest', `at most ${mostRetests} suspects, next to a control`],
     ]),
     '',
     ...aligned(
@@ -65,13 +73,6 @@ function roundText(
   const some = round.slice(0, pairsShown).map(([from, to]) => `${hosts[from]}–${hosts[to]}`);
   const more = round.length > pairsShown ? ', …' : '';
   return `${plural(round.length, 'pair')}${kind}: ${some.join(', ')}${more}`;
-}
-
-function thenText(partly: boolean, hosts: number): string {
-  const closer = partly
-    ? `up to ${2 * peersPerHost(hosts)} rounds with more peers for hosts that stand out; `
-    : '';
-  return `${closer}at most ${mostRetests} suspects measured again next to a control`;
 }
 
 function aligned(lines: readonly (readonly string[])[]): string[] {

@@ -72,6 +72,7 @@ export const pairTime: PairFigure = {
 
 const mapCaption =
   'Each cell is one pair: its row sends, its column receives. Crossed cells failed or have no result.';
+const partCaption = `${mapCaption} Empty cells were not measured.`;
 const cellsWithText = 12;
 const mostCellsPx = 640;
 
@@ -83,7 +84,7 @@ export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
     const map = heatMap(pairs, figure);
     if (map === undefined) return [];
     const where = [sizeText(bytes), columns.size > 1 ? column : '', rail];
-    return [{ ...map, title: [figure.title, ...where.filter(Boolean)].join(', ') }];
+    return [{ ...map, title: [map.title, ...where.filter(Boolean)].join(', ') }];
   });
 }
 
@@ -99,9 +100,13 @@ function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undef
   const have = new Set(valued.map(({ row }) => row));
   const values = valued.map(({ value }) => value);
   const sizePx = Math.min(mostCellsPx, Math.max(260, ranks.length * 46));
+  const all = ranks.length * (ranks.length - 1);
+  const part = pairs.length < all;
   return {
-    title: figure.title,
-    caption: mapCaption,
+    title: part
+      ? figure.title.replace('every pair', `${pairs.length} of ${all} pairs`)
+      : figure.title,
+    caption: part ? partCaption : mapCaption,
     summary: extremes(valued, figure),
     heightPx: sizePx + 150,
     option: mapOption({

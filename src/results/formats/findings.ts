@@ -2,6 +2,7 @@ import { placesOf } from '../../analysis/diagnosis/cells.js';
 import { headline } from '../../analysis/diagnosis/diagnosis.js';
 import { steadyOutliers } from '../../analysis/diagnosis/outliers.js';
 import { groupBy } from '../../measure/group.js';
+import { plural } from '../../measure/units.js';
 import type { Note } from '../note.js';
 import type { Run } from '../schema.js';
 
@@ -19,6 +20,23 @@ export function findingsOf({ diagnosis, rows }: Run): Note[] {
     text: `No slow pair found (${ways} directed pairs measured).`,
   };
   return sound ? [none, ...found] : found;
+}
+
+/** What a scan of some pairs, or with a network description, covered. */
+export function scanNotes({ diagnosis }: Run): Note[] {
+  const { scan } = diagnosis ?? {};
+  if (!scan || (scan.scope === undefined && scan.network === undefined)) return [];
+  const of = ({ covered, all }: typeof scan.hosts, what: string) => `${covered} of ${all} ${what}`;
+  const places = [
+    of(scan.hosts, 'hosts'),
+    of(scan.nics, 'NICs'),
+    ...(scan.leaves ? [of(scan.leaves, 'leaves')] : []),
+    ...(scan.crossings ? [of(scan.crossings, 'crossings between leaves')] : []),
+  ];
+  const closer = scan.closerRounds === 0 ? '' : `, ${scan.closerRounds} of them around suspects`;
+  const rounds = `${of(scan.pairs, 'pairs')} in ${plural(scan.rounds, 'round')}${closer}`;
+  const name = scan.scope === undefined ? 'every pair' : `scope ${scan.scope}`;
+  return [{ kind: 'plain', text: `${name}: ${rounds}; covered ${places.join(', ')}` }];
 }
 
 export const unconfirmedNotes = ({ diagnosis }: Run): Note[] =>

@@ -11,14 +11,14 @@ import type { Paint } from './text.js';
 export interface Matrix {
   readonly title: string;
   readonly names: readonly string[];
-  /** By from, then to; undefined on the diagonal and where nothing was measured. */
+  /** By from, then to; undefined on the diagonal and where a pair was not chosen. */
   readonly cells: readonly (readonly (MatrixCell | undefined)[])[];
 }
 
 interface MatrixCell {
   readonly text: string;
-  /** Against the better quarter of the matrix: 1 is good, less is worse, in either metric. */
-  readonly ratio: number;
+  /** Against the better quarter of the matrix: 1 is good, less is worse, in either metric. Absent where it failed. */
+  readonly ratio?: number;
 }
 
 /** Three digits are what an eye takes in. */
@@ -64,13 +64,25 @@ export function matricesOf(run: Run): Matrix[] {
         for (const row of rows) {
           const figure = value(row);
           const { from, to } = row.labels;
-          if (figure === undefined || from === undefined || to === undefined) continue;
-          cells[from]![to] = { text: shortText(figure), ratio: ratio(figure, best) };
+          if (from === undefined || to === undefined) continue;
+          cells[from]![to] =
+            figure === undefined
+              ? { text: noValue }
+              : { text: shortText(figure), ratio: ratio(figure, best) };
         }
-        return { title: rail === undefined ? title : `${title}, ${rail}`, names, cells };
+        const name = rail === undefined ? title : `${title}, ${rail}`;
+        return { title: `${name}${partText(cells)}`, names, cells };
       }),
     );
   });
+}
+
+/** Nothing where every pair was measured. */
+function partText(cells: Matrix['cells']): string {
+  const all = cells.length * (cells.length - 1);
+  const measured = cells.flat().filter((cell) => cell !== undefined).length;
+  if (measured === all) return '';
+  return ` (${measured} of ${all} directed pairs; the others were not measured)`;
 }
 
 interface HeatStyle {
@@ -100,14 +112,22 @@ export function heatMap(matrix: Matrix, style: HeatStyle): string[] {
     ...cells.map((line, from) =>
       [
         names[from]!.padEnd(headWidth),
-        ...line.map((cell) => cellText(cell, cellWidth, style)),
-      ].join(' '),
+        ...line.map((cell, to) => cellText(cell, cellWidth, style, from === to)),
+      ]
+        .join(' ')
+        .trimEnd(),
     ),
   ];
 }
 
-function cellText(cell: MatrixCell | undefined, width: number, style: HeatStyle): string {
-  if (cell === undefined) return noValue.padStart(width);
+function cellText(
+  cell: MatrixCell | undefined,
+  width: number,
+  style: HeatStyle,
+  diagonal: boolean,
+): string {
+  if (cell === undefined) return (diagonal ? noValue : '').padStart(width);
+  if (cell.ratio === undefined) return cell.text.padStart(width);
   const level = levelOf(cell.ratio);
   const shade = shades[style.unicode ? 'unicode' : 'ascii'][level];
   const text = `${shade} ${cell.text.padStart(width - 2)}`;
@@ -118,11 +138,12 @@ const rowsShown = 10;
 
 /** Of a world too large for the terminal: the slowest ranks, in numbers. */
 function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] {
-  const lines = names.map((name, rank) => {
+  const lines = names.flatMap((name, rank) => {
     const out = cells[rank]!.flatMap((cell) => cell?.ratio ?? []);
     const into = cells.flatMap((line) => line[rank]?.ratio ?? []);
+    if (out.length === 0 || into.length === 0) return [];
     const worst = Math.min(...out, ...into, 1);
-    return { name, out: median(out), into: median(into), worst };
+    return [{ name, out: median(out), into: median(into), worst }];
   });
   const ranked = lines.sort((a, b) => a.out + a.into - (b.out + b.into)).slice(0, rowsShown);
   const width = Math.max(...ranked.map(({ name }) => name.length), 4);

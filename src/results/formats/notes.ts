@@ -7,7 +7,7 @@ import type { Path } from '../path.js';
 import { isInMatrix, notesOfKinds } from '../row-kinds.js';
 import { nameOfRow, sizedName } from '../row-name.js';
 import type { Row, Run } from '../schema.js';
-import { outlierNotes, unconfirmedNotes } from './findings.js';
+import { outlierNotes, scanNotes, unconfirmedNotes } from './findings.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
@@ -48,6 +48,7 @@ export function notesOf(run: Run): Note[] {
     ...failures(run),
     ...elsewhere(run),
     verified(run),
+    ...scanNotes(run),
     ...outlierNotes(run),
     ...marks(run),
     ...unlocked(run),
