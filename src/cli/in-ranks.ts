@@ -36,6 +36,8 @@ export interface RankJob {
   interrupted?(signal: NodeJS.Signals, world: World): boolean;
   /** What every rank does. The exit code counts on rank 0. */
   work(world: World): Promise<number>;
+  /** A rank could not join or finish. Says so by itself and returns the exit code; undefined: it is said as usual. */
+  failed?(error: unknown, identity: Identity): number | undefined;
 }
 
 /**
@@ -104,10 +106,9 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
   return failure.exitCode ?? exitCode.failed;
 }
 
-async function joinAndWork(
-  { show, pin, gpus, timeoutMs, interrupted, work }: RankJob,
-  { launcher, rank, localRank, localSize }: Identity,
-): Promise<number> {
+async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
+  const { show, pin, gpus, timeoutMs, interrupted, work } = job;
+  const { launcher, rank, localRank, localSize } = identity;
   const { ranks, iface, tokenFile, verbose } = show;
   let world: World | undefined;
   try {
@@ -125,6 +126,8 @@ async function joinAndWork(
     return announced(await work(world));
   } catch (error) {
     await world?.fail(error);
+    const told = job.failed?.(error, identity);
+    if (told !== undefined) return announced(told);
     // Of a local job's ranks the one that failed speaks, and rank 0, which has the results.
     const consequence =
       error instanceof WeftError && (error.code === 'PEER_LOST' || error.code === 'ABORTED');

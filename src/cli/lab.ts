@@ -19,6 +19,7 @@ import {
   startInLab,
   topologyFile,
 } from '../lab/index.js';
+import { expandHostList } from '../world/hostlist.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';
@@ -73,6 +74,7 @@ function addDownCommand(lab: Command): void {
 
 interface RunOptions extends Named {
   readonly ranksPerHost: number;
+  readonly on?: readonly number[];
   readonly verbose?: boolean;
 }
 
@@ -86,6 +88,7 @@ function addRunCommand(lab: Command): void {
   )
     .option('--name <name>', 'lab to use (default: the only one up)')
     .option('--ranks-per-host <count>', 'ranks per host', natural, 1)
+    .option('--on <hosts>', 'run only on these hosts, e.g. h0,h2', parsed(parseHosts))
     .option('--verbose', 'show the output of every rank')
     .action(async (words: string[], options: RunOptions) => {
       // `weft lab run -- weft write` says the same.
@@ -98,6 +101,17 @@ function addRunCommand(lab: Command): void {
     });
 }
 
+/** `h0,h[2-3]`: numbers of hosts. */
+function parseHosts(text: string): number[] {
+  const hosts = expandHostList(text).map((name) => {
+    const number = /^h(\d+)$/.exec(name)?.[1];
+    if (number === undefined) throw new Error(`${name} is not a host of a lab, such as h0.`);
+    return Number(number);
+  });
+  if (new Set(hosts).size < hosts.length) throw new Error('A host is named twice.');
+  return hosts;
+}
+
 function check([first = '']: string[], { ranksPerHost }: RunOptions): void {
   if (ranksPerHost < 1) throw new WeftError('BAD_USAGE', '--ranks-per-host must be 1 or more');
   if (first !== 'lab') return;
@@ -105,12 +119,13 @@ function check([first = '']: string[], { ranksPerHost }: RunOptions): void {
 }
 
 async function runInLab(lab: LabState, command: string[], options: RunOptions): Promise<number> {
-  const { ranksPerHost, verbose = false } = options;
+  const { ranksPerHost, on, verbose = false } = options;
   const run = async () => {
     const job = await startInLab(lab, {
       command: process.execPath,
       args: [process.argv[1]!, ...command],
       ranksPerHost,
+      hosts: on,
       prefix: verbose,
     });
     return conclude(await job.done);

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { WeftError } from '../errors.js';
 import { type LocalJob, spawnRanks } from '../world/index.js';
 import { withDevices } from './efa/hosts.js';
 import { hostName, hostSpace, management } from './names.js';
@@ -8,6 +9,8 @@ export interface LabRun {
   readonly command: string;
   readonly args: readonly string[];
   readonly ranksPerHost: number;
+  /** Numbers of the hosts to use; default: all. */
+  readonly hosts?: readonly number[] | undefined;
   readonly prefix: boolean;
 }
 
@@ -22,18 +25,25 @@ export function enter(
   return [...inside, 'sh', '-c', become, 'sh', hostName(host), ...devices];
 }
 
-/** Starts a command on every host of a lab, as the ranks of one job. */
+/** Starts a command on the hosts of a lab, as the ranks of one job. */
 export function startInLab(lab: LabState, run: LabRun): Promise<LocalJob> {
+  const hosts = run.hosts ?? Array.from({ length: lab.spec.hosts }, (_, host) => host);
+  const strange = hosts.find((host) => host >= lab.spec.hosts);
+  if (strange !== undefined) {
+    throw new WeftError('BAD_USAGE', `lab ${lab.name} has no host ${hostName(strange)}`, {
+      hint: `Hosts are h0 to ${hostName(lab.spec.hosts - 1)}.`,
+    });
+  }
   return spawnRanks({
-    ranks: lab.spec.hosts * run.ranksPerHost,
+    ranks: hosts.length * run.ranksPerHost,
     command: run.command,
     args: run.args,
     prefix: run.prefix,
     hosts: {
       ranksPerHost: run.ranksPerHost,
-      enter: (host) => enter(lab, host),
-      // Nothing else listens in the namespace of host 0, but another run in the same lab may.
-      master: { host: management.address(0), port: randomInt(10_000, 30_000) },
+      enter: (index) => enter(lab, hosts[index]!),
+      // Nothing else listens in the namespace of that host, but another run in the same lab may.
+      master: { host: management.address(hosts[0]!), port: randomInt(10_000, 30_000) },
     },
   });
 }

@@ -7,5 +7,8 @@ export interface FabricWish
   readonly socketNics?: readonly string[];
 }
 
-/** What becomes of rails that do not reach every rank: the job ends, or they are left out and told. */
-export type GapPolicy = 'refuse' | 'report';
+/**
+ * What becomes of rails that do not reach every rank: the job ends, or they are left out and told. Where no rail is
+ * left, rank 0 ends the job; with `everyone`, each rank throws by itself and the world lives on.
+ */
+export type GapPolicy = 'refuse' | 'report' | 'everyone';

@@ -16,7 +16,7 @@ import {
   reportRails,
 } from './rails.js';
 import { refuseTogether } from './refuse-together.js';
-import { distinct, type UnusedNic } from './unused-nic.js';
+import { distinct, NoRail, type UnusedNic } from './unused-nic.js';
 
 export interface NicChoice {
   /** This rank's, rail by rail. Absent: the provider's own choice. */
@@ -68,8 +68,11 @@ async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {
   const broken = brokenRails(reports, world.hosts);
   const everyones = reports.map((report) => report.rails);
   const rails = commonRails(everyones);
+  const unused = broken.flatMap(({ nic, hosts }) =>
+    hosts.map((host) => ({ nic, host, reason: 'no-carrier', text: 'no carrier' }) as const),
+  );
   if (broken.length > 0 && (gaps === 'refuse' || rails.length === 0)) {
-    await refuseTogether(world, brokenError(broken));
+    await refuseTogether(world, brokenError(broken, unused), gaps);
   }
   if (rails.length === 0) {
     throw new WeftError('NO_PROVIDER', 'the hosts have no network in common', {
@@ -78,9 +81,6 @@ async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {
   }
   const nics = rails.map(
     (network) => everyones[world.rank]!.find((rail) => rail.network === network)!.nic,
-  );
-  const unused = broken.flatMap(({ nic, hosts }) =>
-    hosts.map((host) => ({ nic, host, reason: 'no-carrier', text: 'no carrier' }) as const),
   );
   const lacking = lackingRails(everyones, rails).flatMap(({ nic, network, having, without }) => {
     const names = [...new Set(without.map((rank) => world.hosts[rank]!))];
@@ -93,11 +93,12 @@ async function commonNics(world: World, gaps: GapPolicy): Promise<NicChoice> {
   return { nics, unused: distinct([...unused, ...lacking]) };
 }
 
-function brokenError(broken: readonly BrokenRail[]): WeftError {
+function brokenError(broken: readonly BrokenRail[], unused: readonly UnusedNic[]): WeftError {
   const sentences = broken.map(
     ({ nic, network, hosts }) => `rail ${nic} (${network}): no carrier on ${hosts.join(', ')}`,
   );
   return new WeftError('UNREACHABLE', sentences.join('; '), {
     hint: 'Repair the link, or leave that rail out with `nics`.',
+    cause: new NoRail(unused),
   });
 }

@@ -8,7 +8,7 @@ import type { GapPolicy } from './fabric-wish.js';
 import { findGaps, type Gap, type GapCause } from './probe.js';
 import { refuseTogether } from './refuse-together.js';
 import { probeSockets } from './socket-probe.js';
-import type { UnusedNic } from './unused-nic.js';
+import { NoRail, type UnusedNic } from './unused-nic.js';
 
 export interface ReachOptions {
   readonly timeoutMs: number;
@@ -23,7 +23,7 @@ interface Reach {
 }
 
 /** How long probes may take. Rails that may be left out must not make everyone wait as long as those that must work. */
-const longestMs = { refuse: 10_000, report: 4000 };
+const longestMs = { refuse: 10_000, report: 4000, everyone: 4000 };
 /** In a large world the set-up of so many connections takes its time. */
 const longerByRankMs = 20;
 
@@ -43,14 +43,14 @@ export async function checkReach(
   const gaps =
     plain.length > 0 ? plain : await findGaps(world, fabric, Math.min(timeoutMs / 2, longest));
   const reaching = nics.filter((_, rail) => !gaps.some((gap) => gap.rail === rail));
-  if (gaps.length > 0 && (policy === 'refuse' || reaching.length === 0)) {
-    await refuseTogether(world, unreachable(world, fabric, gaps));
-  }
   const unused = gaps.map(({ rail, from, to, cause }): UnusedNic => {
     const [host, peer] = [world.hosts[from]!, world.hosts[to]!];
     const text = `does not reach ${peer}${cause ? ` (${causes[cause].short})` : ''}`;
     return { nic: nics[rail]!, host, reason: 'does-not-reach', text, peer };
   });
+  if (gaps.length > 0 && (policy === 'refuse' || reaching.length === 0)) {
+    await refuseTogether(world, unreachable(world, fabric, gaps, unused), policy);
+  }
   return { reaching, unused };
 }
 
@@ -71,7 +71,12 @@ const causes: Record<GapCause, { readonly short: string; readonly cure: string }
   },
 };
 
-function unreachable({ hosts }: World, fabric: Fabric, gaps: readonly Gap[]): WeftError {
+function unreachable(
+  { hosts }: World,
+  fabric: Fabric,
+  gaps: readonly Gap[],
+  unused: readonly UnusedNic[],
+): WeftError {
   const groups = groupBy(gaps, ({ rail, cause }) => `${rail} ${cause ?? ''}`);
   const sentences = [...groups.values()]
     .sort(([a], [b]) => a!.rail - b!.rail)
@@ -84,6 +89,7 @@ function unreachable({ hosts }: World, fabric: Fabric, gaps: readonly Gap[]): We
   const hint = cures.length > 0 ? [...new Set(cures)].join(' ') : cureOf(fabric.provider);
   return new WeftError('UNREACHABLE', sentences.join('; '), {
     hint: `${hint} To leave a rail out, use \`nics\`.`,
+    cause: new NoRail(unused),
   });
 }
 

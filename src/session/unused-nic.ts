@@ -21,6 +21,16 @@ export interface UnusedNic {
   readonly peer?: string;
 }
 
+/** Cause of the error that ends a session which no rail, or not every rail, can carry. */
+export class NoRail extends Error {
+  readonly unused: readonly UnusedNic[];
+
+  constructor(unused: readonly UnusedNic[]) {
+    super(describeUnused(unused).join('; '));
+    this.unused = unused;
+  }
+}
+
 /** Whether the network is at fault, which is for a diagnosis to name, and not this machine or the choice of NICs. */
 export const isNetworkFault = ({ reason }: UnusedNic): boolean =>
   reason === 'no-carrier' || reason === 'does-not-reach';

@@ -1,12 +1,21 @@
 import { WeftError } from '../errors.js';
 import { local } from './launchers/local.js';
 import { mpich, openmpi } from './launchers/mpi.js';
+import { nodes } from './launchers/nodes.js';
 import { conflict, type LauncherReading, type Reader } from './launchers/reading.js';
 import { srun } from './launchers/srun.js';
 import { torchrun } from './launchers/torchrun.js';
 import type { NoticeBoard } from './rendezvous/notice.js';
 
-export const launchers = ['single', 'local', 'torchrun', 'srun', 'openmpi', 'mpich'] as const;
+export const launchers = [
+  'single',
+  'local',
+  'nodes',
+  'torchrun',
+  'srun',
+  'openmpi',
+  'mpich',
+] as const;
 export type Launcher = (typeof launchers)[number];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -67,8 +76,9 @@ export function identify(env: Environment, options: IdentifyOptions = {}): Ident
     throw conflict(`WEFT_LAUNCHER=${forced}, but the variables of ${forced} are not set`, env);
   }
 
-  const local = readers.local(env, options);
-  if (local !== undefined) return local.identity();
+  // Weft's own variables are nobody else's leftovers.
+  const own = readers.local(env, options) ?? readers.nodes(env, options);
+  if (own !== undefined) return own.identity();
   const found = (['torchrun', 'openmpi', 'mpich', 'srun'] as const)
     .map((name) => readers[name](env, options))
     .filter((reading) => reading !== undefined);
@@ -153,7 +163,7 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
   );
 }
 
-const readers = { local, torchrun, srun, openmpi, mpich } satisfies Record<string, Reader>;
+const readers = { local, nodes, torchrun, srun, openmpi, mpich } satisfies Record<string, Reader>;
 
 /** Launchers that leave traces but whose ranks are not read: better an error than N worlds of 1. */
 const foreignLaunchers = [

@@ -2,7 +2,11 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { WeftError } from '../../errors.js';
 
 /** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
-export function writeWhole(path: string, text: string, option: '-o' | '--metrics'): void {
+export function writeWhole(
+  path: string,
+  text: string,
+  option: '-o' | '--out' | '--metrics' | '--node-patch',
+): void {
   const draft = `${path}.${process.pid}.tmp`;
   try {
     writeFileSync(draft, text, { flag: 'wx' });

@@ -5,6 +5,7 @@ import type { Connection } from './connection.js';
 import { encodeFrames, requestLimits } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import {
+  AbsentRanks,
   type CollectiveKind,
   collectiveOp,
   type Failure,
@@ -34,8 +35,11 @@ export interface ClockOffset {
 
 const clockReadings = 3;
 
-const toError = ({ code, message, hint }: Failure): WeftError =>
-  new WeftError(code, message, hint === undefined ? {} : { hint });
+const toError = ({ code, message, hint, absent }: Failure): WeftError =>
+  new WeftError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(absent && { cause: new AbsentRanks(absent) }),
+  });
 
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {

@@ -27,8 +27,20 @@ const failureSchema = z.object({
   message: z.string().max(8192),
   hint: z.string().max(2048).optional(),
   rank: z.number().int().min(0).optional(),
+  /** Ranks that never joined. */
+  absent: z.array(z.number().int().min(0)).optional(),
 });
 export type Failure = z.infer<typeof failureSchema>;
+
+/** Cause of the error that ends a job which not all ranks joined. */
+export class AbsentRanks extends Error {
+  readonly ranks: readonly number[];
+
+  constructor(ranks: readonly number[]) {
+    super(`never joined: rank ${ranks.join(', ')}`);
+    this.ranks = ranks;
+  }
+}
 
 export const requestSchema = z.discriminatedUnion('t', [
   z.object({

@@ -202,6 +202,7 @@ export class RendezvousServer {
       message:
         `${joined} of ${this.#roster.size} ranks joined within ${seconds(this.#options.timeoutMs)}; ` +
         `missing: ${absent.length > 0 ? this.#roster.describe(absent) : 'none'}${refused}`,
+      absent,
     });
   }
 

@@ -1,0 +1,186 @@
+import type { Command } from 'commander';
+import { type Gate, type NodeGrade, unfinishedGate, worstOf } from '../analysis/gate/gate.js';
+import { gateOf } from '../analysis/gate/of-run.js';
+import { gate as benchmark, nodeName } from '../benchmarks/gate/gate.js';
+import { isWeftError, messageOf, WeftError } from '../errors.js';
+import { formatGate, formatGateMetrics } from '../results/formats/gate.js';
+import { formatNodePatch } from '../results/formats/node-patch.js';
+import type { Benchmark } from '../runner/benchmark.js';
+import { type Job, jobOf } from '../runner/job.js';
+import { recordRun } from '../runner/record-run.js';
+import { duration, onOff, option, text, type ValuesOf } from '../settings/option.js';
+import { fabricOptions } from '../settings/table.js';
+import { AbsentRanks, type Identity, type World } from '../world/index.js';
+import { onOneHost } from '../world/same-host.js';
+import { isolateOptions, runIsolation } from './gate-isolate.js';
+import { printOption, printPiece } from './gate-print.js';
+import { inRanks } from './in-ranks.js';
+import { addOptions, givenOptions, readOptions } from './options.js';
+import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { withFlags } from './output/flags.js';
+import { Progress } from './output/progress.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { writeWhole } from './output/write-whole.js';
+import { defaultRanks, formatOption, metricsOption, rankOptions } from './show-options.js';
+
+const gateOptions = {
+  ...rankOptions,
+  format: formatOption,
+  own: onOff('--own', 'each rank reports its own node and exits with its verdict'),
+  out: option({
+    flags: '--out <file>',
+    help: 'run file, or record of --isolate',
+    kind: text,
+    defaultText: 'a new one in weft-results/',
+  }),
+  metrics: metricsOption,
+  nodePatch: option({
+    flags: '--node-patch <file>',
+    help: 'also write a patch of the Kubernetes nodes',
+    kind: text,
+  }),
+  validFor: option({
+    flags: '--valid-for <time>',
+    help: 'with --node-patch: how long the verdict holds',
+    kind: duration,
+    default: 3_600_000,
+  }),
+};
+type GateOptions = ValuesOf<typeof gateOptions>;
+
+/** Joining and each exchange: a prolog must not hold up a job for a minute. */
+const defaultTimeoutMs = 20_000;
+
+/** `weft gate`: whether the nodes of a job may run it. */
+export function addGateCommand(program: Command): void {
+  const command = program
+    .command('gate')
+    .summary('Check the nodes of a job before it runs.')
+    .description('Measure between the nodes of a job; exit with 4 if one is below expectations.')
+    .argument('[command...]', 'with --isolate: command to try, e.g. -- srun -w {nodes} app')
+    .passThroughOptions();
+  addOptions(command, benchmark.options!);
+  addOptions(command, gateOptions);
+  addOptions(command, { print: printOption });
+  addOptions(command, isolateOptions, { group: 'Isolation:' });
+  const defaults = { timeoutMs: defaultTimeoutMs };
+  addOptions(command, fabricOptions, { defaults, group: 'Fabric:' });
+  command.action(async (words: string[], raw: unknown) => {
+    process.exitCode = await act(words, raw);
+  });
+}
+
+async function act(words: readonly string[], raw: unknown): Promise<number> {
+  const { print } = readOptions(raw, { print: printOption });
+  if (print !== undefined) return printPiece(print);
+  const isolation = readOptions(raw, isolateOptions);
+  const options = readOptions(raw, gateOptions);
+  if (isolation.isolate) return runIsolation(words, isolation, options);
+  refuseIdle(words, raw);
+  const given = { ...givenOptions(raw, benchmark.options!), ...givenOptions(raw, fabricOptions) };
+  const job = jobOf(benchmark as Benchmark, { timeoutMs: defaultTimeoutMs, ...given });
+  const { pin, timeoutMs, gpus } = job.settings;
+  const startedMs = performance.now();
+  return inRanks({
+    show: options,
+    localRanks: () => options.ranks ?? defaultRanks,
+    preflight: () => undefined,
+    ...{ pin, timeoutMs, gpus },
+    work: (world) => measureAndTell(world, job, options),
+    failed: (error, identity) => tellFailure(error, identity, options, startedMs),
+  });
+}
+
+/** An option that would do nothing is a misunderstanding. */
+function refuseIdle(words: readonly string[], raw: unknown): void {
+  const [given] = Object.keys(givenOptions(raw, isolateOptions));
+  const idle = words.length > 0 ? 'a command' : given && withFlags(`\`${given}\``, isolationFlags);
+  if (!idle) return;
+  throw new WeftError('BAD_USAGE', `${idle} has no effect without --isolate`, {
+    hint: 'Add --isolate, or leave it out.',
+  });
+}
+
+const isolationFlags = new Map(
+  Object.entries(isolateOptions).map(([key, { flags }]) => [key, flags.split(' ')[0]!]),
+);
+
+async function measureAndTell(world: World, job: Job, options: GateOptions): Promise<number> {
+  const speaks = world.rank === 0 || options.own;
+  if (onOneHost(world) && world.launcher !== 'local') {
+    if (speaks) {
+      process.stderr.write('weft: only one node: there is nothing to measure between nodes\n');
+    }
+    return exitCode.nothing;
+  }
+  const progress = new Progress('gate', options.quiet || world.rank !== 0);
+  const recorded = await recordRun({ job, world, listener: progress, out: options.out });
+  progress.end();
+  if (recorded?.error !== undefined) throw recorded.error;
+  const gate = await world.broadcast('verdict', recorded && gateOf(recorded.run));
+  return speaks ? tell(gate!, options, nodeName(world)) : exitCode.ok;
+}
+
+/** Prints what was asked for and writes the files; the exit code follows the grade. */
+function tell(whole: Gate, options: GateOptions, node: string): number {
+  const { format, metrics, nodePatch, validFor } = options;
+  const gate = options.own ? ownPart(whole, node) : whole;
+  const shown =
+    format === 'json' ? `${JSON.stringify(gate, null, 2)}\n` : formatGate(gate, stdoutTerminal());
+  process.stdout.write(shown);
+  if (format === 'table' && !options.quiet && !options.own) {
+    for (const note of [`compared with ${gate.against}`, ...gate.notes]) {
+      process.stderr.write(`${note}\n`);
+    }
+  }
+  if (metrics !== undefined) writeWhole(metrics, formatGateMetrics(gate), '--metrics');
+  if (nodePatch !== undefined) {
+    writeWhole(nodePatch, formatNodePatch(gate, validFor), '--node-patch');
+  }
+  return codeOf[gate.grade];
+}
+
+const codeOf: Record<NodeGrade, number> = {
+  pass: exitCode.ok,
+  degraded: exitCode.verdict,
+  fail: exitCode.verdict,
+  unmeasured: exitCode.failed,
+};
+
+function ownPart(gate: Gate, own: string): Gate {
+  const nodes = gate.nodes.filter(({ node }) => node === own);
+  return { ...gate, nodes, grade: worstOf(nodes) };
+}
+
+/** One line per node also where the nodes did not meet or finish. Bad usage is said as usual. */
+function tellFailure(
+  error: unknown,
+  identity: Identity,
+  options: GateOptions,
+  startedMs: number,
+): number | undefined {
+  const { rank, size, expectedHosts, masterHost } = identity;
+  const code = exitCodeOf(error);
+  // Where rank 0 never answered, the next rank speaks in its place.
+  const unanswered = isWeftError(error, 'RENDEZVOUS_FAILED');
+  if (code === exitCode.usage) return undefined;
+  if (!options.own && rank !== (unanswered && size > 1 ? 1 : 0)) return code;
+  const nameOf = (one: number) =>
+    expectedHosts?.[one] ?? (one === 0 ? masterHost : undefined) ?? `rank${one}`;
+  const nodes = [...new Set(Array.from({ length: size }, (_, one) => nameOf(one)))];
+  const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(1));
+  const absent = absentRanks(error) ?? (unanswered && rank !== 0 ? [0] : []);
+  const never = new Map(absent.map((one) => [nameOf(one), `never joined within ${seconds} s`]));
+  const why =
+    never.size > 0
+      ? `not measured: ${[...never.keys()].join(', ')} never joined`
+      : `not measured: ${messageOf(error)}`;
+  const at = { at: new Date().toISOString(), seconds };
+  const gate = unfinishedGate(nodes, never, why.replaceAll('\n', ' '), at);
+  process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
+  tell(gate, options, process.env.WEFT_NODE ?? nameOf(rank));
+  return code === exitCode.ok ? exitCode.failed : code;
+}
+
+const absentRanks = (error: unknown): readonly number[] | undefined =>
+  error instanceof WeftError && error.cause instanceof AbsentRanks ? error.cause.ranks : undefined;
