@@ -59,13 +59,17 @@ interface Subject {
 
 const weft = (): string[] => [process.execPath, process.argv[1]!];
 
-/** `weft gate --isolate`: splits the nodes until the smallest failing set is left. */
+/**
+ * `weft gate --isolate`: splits the nodes until the smallest failing set is left. Without a command it tries the gate
+ * itself, with `gateWords`.
+ */
 export async function runIsolation(
   words: readonly string[],
   options: IsolateOptions,
   show: Show,
+  gateWords: readonly string[],
 ): Promise<number> {
-  const subject = await subjectOf(words, options);
+  const subject = await subjectOf(words, options, gateWords);
   const { tries, tryTimeout, minNodes = subject.own ? 2 : 1 } = options;
   const startedAt = new Date();
   const path = show.out ?? join('weft-results', `${newRunId('isolate', startedAt)}.json`);
@@ -114,39 +118,40 @@ const wordsFor = ({ command }: Subject, nodes: readonly string[]): string[] =>
     word.replaceAll('{nodes}', nodes.join(',')).replaceAll('{count}', String(nodes.length)),
   );
 
-async function subjectOf(words: readonly string[], options: IsolateOptions): Promise<Subject> {
-  const { SLURM_JOB_ID: job, SLURM_JOB_NODELIST: allocated } = process.env;
+async function subjectOf(
+  words: readonly string[],
+  options: IsolateOptions,
+  gateWords: readonly string[],
+): Promise<Subject> {
   const lab = options.lab === undefined ? undefined : await findLab(options.lab);
   const hosts = lab && `h[0-${lab.spec.hosts - 1}]`;
-  const list = options.nodes ?? hosts ?? allocated;
+  const list = options.nodes ?? hosts ?? process.env.SLURM_JOB_NODELIST;
   if (list === undefined) {
     throw new WeftError('BAD_USAGE', '--isolate does not know the nodes', {
       hint: 'Name them with --nodes, run it in a Slurm allocation, or choose a lab with --lab.',
     });
   }
   const nodes = expandHostList(list);
-  if (words.length > 0) {
-    if (!words.some((word) => word.includes('{nodes}'))) {
-      throw new WeftError('BAD_USAGE', 'the command has no {nodes}: it would always run the same', {
-        hint: 'Example: weft gate --isolate -- srun -N {count} -w {nodes} app',
-      });
-    }
-    return {
-      nodes,
-      command: words[0] === 'weft' ? [...weft(), ...words.slice(1)] : words,
-      own: false,
-    };
-  }
-  const gate = [...weft(), 'gate', '--quiet'];
+  if (words.length > 0) return { nodes, command: givenCommand(words), own: false };
+  const gate = ['gate', '--quiet', ...gateWords];
   if (lab !== undefined) {
-    const inLab = ['lab', 'run', '--name', lab.name, '--on', '{nodes}', '--', 'gate', '--quiet'];
+    const inLab = ['lab', 'run', '--name', lab.name, '--on', '{nodes}', '--', ...gate];
     return { nodes, command: [...weft(), ...inLab], own: true };
   }
-  if (job === undefined) {
+  if (process.env.SLURM_JOB_ID === undefined) {
     throw new WeftError('BAD_USAGE', '--isolate does not know how to start ranks on the nodes', {
       hint: 'Put a command after --, run it in a Slurm allocation, or choose a lab with --lab.',
     });
   }
   const srun = ['srun', '--nodes={count}', '--ntasks-per-node=1', '--nodelist={nodes}'];
-  return { nodes, command: [...srun, '--overlap', ...gate], own: true };
+  return { nodes, command: [...srun, '--overlap', ...weft(), ...gate], own: true };
+}
+
+function givenCommand(words: readonly string[]): readonly string[] {
+  if (words.some((word) => word.includes('{nodes}'))) {
+    return words[0] === 'weft' ? [...weft(), ...words.slice(1)] : words;
+  }
+  throw new WeftError('BAD_USAGE', 'the command has no {nodes}: every try would be the same', {
+    hint: 'Example: weft gate --isolate -- srun -N {count} -w {nodes} app',
+  });
 }

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../package-root.js';
 import { choice, option } from '../settings/option.js';
 import { exitCode } from './output/failure.js';
 import { shellQuoted } from './shell-words.js';
@@ -17,10 +19,15 @@ export const printOption = option({
   kind: choice(Object.keys(files) as Piece[]),
 });
 
-/** Prints a file of integrations/, in which the words that start this Weft stand for @WEFT@. */
+const read = (path: string): string =>
+  readFileSync(join(packageRoot, 'integrations', path), 'utf8');
+
+/** Prints a file of integrations/ with what scripts share, and with the words that start this Weft. */
 export function printPiece(piece: Piece): number {
-  const url = new URL(`../../integrations/${files[piece]}`, import.meta.url);
   const weft = [process.execPath, process.argv[1]!].map(shellQuoted).join(' ');
-  process.stdout.write(readFileSync(url, 'utf8').replaceAll('@WEFT@', weft));
+  const text = read(files[piece])
+    .replace('#@common.sh@\n', () => read('slurm/common.sh'))
+    .replaceAll('@WEFT@', () => weft);
+  process.stdout.write(text);
   return exitCode.ok;
 }

@@ -1,21 +1,28 @@
 import type { Command } from 'commander';
 import { type Gate, type NodeGrade, unfinishedGate, worstOf } from '../analysis/gate/gate.js';
 import { gateOf } from '../analysis/gate/of-run.js';
-import { gate as benchmark, nodeName } from '../benchmarks/gate/gate.js';
+import { gate as benchmark, nodeName, schedulersName } from '../benchmarks/gate/gate.js';
 import { isWeftError, messageOf, WeftError } from '../errors.js';
 import { formatGate, formatGateMetrics } from '../results/formats/gate.js';
 import { formatNodePatch } from '../results/formats/node-patch.js';
 import type { Benchmark } from '../runner/benchmark.js';
 import { type Job, jobOf } from '../runner/job.js';
 import { recordRun } from '../runner/record-run.js';
-import { duration, onOff, option, text, type ValuesOf } from '../settings/option.js';
+import {
+  duration,
+  type OptionTable,
+  onOff,
+  option,
+  text,
+  type ValuesOf,
+} from '../settings/option.js';
 import { fabricOptions } from '../settings/table.js';
 import { AbsentRanks, type Identity, type World } from '../world/index.js';
 import { onOneHost } from '../world/same-host.js';
 import { isolateOptions, runIsolation } from './gate-isolate.js';
 import { printOption, printPiece } from './gate-print.js';
 import { inRanks } from './in-ranks.js';
-import { addOptions, givenOptions, readOptions } from './options.js';
+import { addOptions, givenOptions, readOptions, wordsOf } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
@@ -48,6 +55,9 @@ const gateOptions = {
 };
 type GateOptions = ValuesOf<typeof gateOptions>;
 
+/** Options of the measurement itself. */
+const measured: OptionTable = { ...benchmark.options, ...fabricOptions };
+
 /** Joining and each exchange: a prolog must not hold up a job for a minute. */
 const defaultTimeoutMs = 20_000;
 
@@ -75,9 +85,9 @@ async function act(words: readonly string[], raw: unknown): Promise<number> {
   if (print !== undefined) return printPiece(print);
   const isolation = readOptions(raw, isolateOptions);
   const options = readOptions(raw, gateOptions);
-  if (isolation.isolate) return runIsolation(words, isolation, options);
+  const given = givenOptions(raw, measured);
+  if (isolation.isolate) return runIsolation(words, isolation, options, wordsOf(measured, given));
   refuseIdle(words, raw);
-  const given = { ...givenOptions(raw, benchmark.options!), ...givenOptions(raw, fabricOptions) };
   const job = jobOf(benchmark as Benchmark, { timeoutMs: defaultTimeoutMs, ...given });
   const { pin, timeoutMs, gpus } = job.settings;
   const startedMs = performance.now();
@@ -118,13 +128,13 @@ async function measureAndTell(world: World, job: Job, options: GateOptions): Pro
   progress.end();
   if (recorded?.error !== undefined) throw recorded.error;
   const gate = await world.broadcast('verdict', recorded && gateOf(recorded.run));
-  return speaks ? tell(gate!, options, nodeName(world)) : exitCode.ok;
+  return speaks ? tell(gate!, options, [nodeName(world)]) : exitCode.ok;
 }
 
 /** Prints what was asked for and writes the files; the exit code follows the grade. */
-function tell(whole: Gate, options: GateOptions, node: string): number {
+function tell(whole: Gate, options: GateOptions, own: readonly string[]): number {
   const { format, metrics, nodePatch, validFor } = options;
-  const gate = options.own ? ownPart(whole, node) : whole;
+  const gate = options.own ? partOf(whole, own) : whole;
   const shown =
     format === 'json' ? `${JSON.stringify(gate, null, 2)}\n` : formatGate(gate, stdoutTerminal());
   process.stdout.write(shown);
@@ -147,8 +157,8 @@ const codeOf: Record<NodeGrade, number> = {
   unmeasured: exitCode.failed,
 };
 
-function ownPart(gate: Gate, own: string): Gate {
-  const nodes = gate.nodes.filter(({ node }) => node === own);
+function partOf(gate: Gate, own: readonly string[]): Gate {
+  const nodes = gate.nodes.filter(({ node }) => own.includes(node));
   return { ...gate, nodes, grade: worstOf(nodes) };
 }
 
@@ -166,7 +176,10 @@ function tellFailure(
   if (code === exitCode.usage) return undefined;
   if (!options.own && rank !== (unanswered && size > 1 ? 1 : 0)) return code;
   const nameOf = (one: number) =>
-    expectedHosts?.[one] ?? (one === 0 ? masterHost : undefined) ?? `rank${one}`;
+    (one === rank ? schedulersName() : undefined) ??
+    expectedHosts?.[one] ??
+    (one === 0 ? masterHost : undefined) ??
+    `rank${one}`;
   const nodes = [...new Set(Array.from({ length: size }, (_, one) => nameOf(one)))];
   const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(1));
   const absent = absentRanks(error) ?? (unanswered && rank !== 0 ? [0] : []);
@@ -178,7 +191,7 @@ function tellFailure(
   const at = { at: new Date().toISOString(), seconds };
   const gate = unfinishedGate(nodes, never, why.replaceAll('\n', ' '), at);
   process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
-  tell(gate, options, process.env.WEFT_NODE ?? nameOf(rank));
+  tell(gate, options, [nameOf(rank), ...(rank === 0 ? never.keys() : [])]);
   return code === exitCode.ok ? exitCode.failed : code;
 }
 

@@ -1,5 +1,6 @@
 import { type Command, Option as CommanderOption, InvalidArgumentError } from 'commander';
 import {
+  flagOf,
   formatValue,
   isSwitch,
   messageWithHint,
@@ -65,6 +66,13 @@ export function givenOptions(raw: unknown, table: OptionTable): Record<string, u
       .filter(([, value]) => value !== undefined),
   );
 }
+
+/** Values as a command line has them. */
+export const wordsOf = (table: OptionTable, values: Readonly<Record<string, unknown>>): string[] =>
+  Object.entries(values).flatMap(([key, value]) => {
+    const one = table[key]!;
+    return isSwitch(one) ? [flagOf(one)] : [flagOf(one), formatValue(one, value)];
+  });
 
 export function readOptions<O extends OptionTable>(raw: unknown, table: O): ValuesOf<O> {
   const defaults = Object.entries(table)

@@ -31,6 +31,9 @@ export interface SearchLimits {
   readonly minNodes: number;
 }
 
+/** Sets apart from a culprit that are tried to find healthy nodes. */
+const mostControls = 4;
+
 class OutOfTries extends Error {}
 
 /** Finds the smallest failing sets of nodes. Assumes that a set fails if a part of it does. */
@@ -109,16 +112,13 @@ export class Search {
     return [...inFirst, ...inSecond];
   }
 
-  /** Tries each node of the set with healthy ones, after a control without any of the set. */
+  /** Tries each node of the set with healthy ones: those of a control that passes without any of the set. */
   async #blame(nodes: readonly string[], others: readonly string[]): Promise<Culprit> {
     const size = nodes.length;
-    const helpers = this.#healthiest(others);
     if (size === 1) return { nodes, kind: 'alone', blamed: nodes };
+    const helpers = await this.#helpers(others, size);
+    if (helpers === 'any') return { nodes, kind: 'any', blamed: [] };
     if (helpers.length < size - 1) return undecided(nodes);
-    const control = helpers.slice(0, size);
-    if (control.length === size && (await this.#fails(control))) {
-      return { nodes, kind: 'any', blamed: [] };
-    }
     const alone: string[] = [];
     for (const node of nodes) {
       if (await this.#fails([node, ...helpers.slice(0, size - 1)])) alone.push(node);
@@ -130,6 +130,19 @@ export class Search {
       if (!(await this.#fails(swapped))) essential.push(node);
     }
     return { nodes, kind: 'together', blamed: essential.length > 0 ? essential : nodes };
+  }
+
+  /** Nodes that pass together, as many as a culprit has, or one less where there are no more. */
+  async #helpers(others: readonly string[], size: number): Promise<readonly string[] | 'any'> {
+    const candidates = this.#healthiest(others);
+    if (candidates.length < size) return candidates;
+    const controls = Math.min(mostControls, Math.floor(candidates.length / size));
+    for (let i = 0; i < controls; i++) {
+      const control = candidates.slice(i * size, (i + 1) * size);
+      if (!(await this.#fails(control))) return control;
+    }
+    // Where the smallest sets fail already, each of them may have a bad node in it.
+    return controls > 1 && size > this.#limits.minNodes ? 'any' : [];
   }
 
   /** Those of the largest set that passed first. */

@@ -42,11 +42,13 @@ export const gate = defineBenchmark({
 
 type GateProcedure = Procedure<typeof options>;
 
-/** The name by which the scheduler knows this node; on one host each rank stands for a node. */
-export function nodeName(world: World, env = process.env): string {
-  if (onOneHost(world)) return `rank${world.rank}`;
-  return env.WEFT_NODE ?? env.SLURMD_NODENAME ?? hostname();
-}
+/** The name by which a scheduler knows this node, where it says. */
+export const schedulersName = ({ WEFT_NODE, SLURMD_NODENAME } = process.env): string | undefined =>
+  WEFT_NODE ?? SLURMD_NODENAME;
+
+/** On one host each rank stands for a node. */
+export const nodeName = (world: World): string =>
+  onOneHost(world) ? `rank${world.rank}` : (schedulersName() ?? hostname());
 
 /** Where no rail is left there is no session, and the rails are the result. */
 async function openGate(procedure: GateProcedure): Promise<OpenBenchmark> {

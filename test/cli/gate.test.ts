@@ -1,0 +1,169 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { nodePatch } from '../../src/results/formats/node-patch.js';
+import { identify } from '../../src/world/index.js';
+import { Desk } from '../benchmarks/weft.js';
+
+const desk = new Desk();
+afterAll(() => desk[Symbol.dispose]());
+
+describe('the gate on one machine', () => {
+  test('a node that never joined has a line of its own', async () => {
+    const env = { WEFT_NODES: '127.0.0.1,other', WEFT_NODE: '127.0.0.1', WEFT_JOB: 'alone' };
+    const line = 'gate --timeout 1 --quiet --metrics gate.prom --node-patch nodes.json';
+    const { exitCode, stdout, stderr } = await desk.weft(line, env);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^127.0.0.1 {2}unmeasured {2}not measured: other never joined\nother {6}fail {8}never joined within \d+\.?\d* s$/,
+    );
+    expect(stderr).toContain('1 of 2 ranks joined');
+    const metrics = readFileSync(join(desk.folder, 'gate.prom'), 'utf8');
+    expect(metrics).toContain('weft_gate_node_grade{node="other"} 2\n');
+    const patches = JSON.parse(readFileSync(join(desk.folder, 'nodes.json'), 'utf8'));
+    expect(patches).toMatchObject({ kind: 'List', items: [{}, { metadata: { name: 'other' } }] });
+    // The first node also reports those that never joined, so that a prolog can drain them.
+    const own = await desk.weft('gate --own --timeout 1 --quiet', env);
+    expect(own.stdout.split('\n')).toHaveLength(2);
+  });
+
+  test('one node alone has nothing to measure, which is no failure of the node', async () => {
+    const env = { WEFT_NODES: 'here', WEFT_NODE: 'here', WEFT_JOB: 'one' };
+    const { exitCode, stderr } = await desk.weft('gate --own', env);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('only one node');
+  });
+
+  test.each([
+    ['a command', 'gate -- true {nodes}', '--isolate'],
+    ['tries', 'gate --tries 3', '--tries has no effect without --isolate'],
+    ['no {nodes}', 'gate --isolate --nodes a,b -- true', 'has no {nodes}'],
+    ['no nodes', 'gate --isolate -- true {nodes}', 'does not know the nodes'],
+  ])('%s: refused as bad usage', async (_, line, words) => {
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(words);
+  });
+});
+
+describe('--isolate with a command', () => {
+  const isolate = async (script: string, more: string[] = []) => {
+    const args = ['gate', '--isolate', '--nodes', 'n[1-6]', '--format', 'json', '--quiet', ...more];
+    const { exitCode, stdout } = await desk.run([
+      ...args,
+      '--',
+      'sh',
+      '-c',
+      script,
+      'sh',
+      '{nodes}',
+    ]);
+    return { exitCode, found: JSON.parse(String(stdout)) };
+  };
+
+  test('a hang counts as a failure and is ended', async () => {
+    const script = 'case $1 in *n2*) sleep 60 & wait;; esac';
+    const { exitCode, found } = await isolate(script, ['--try-timeout', '0.3s']);
+    expect(exitCode).toBe(4);
+    expect(found.culprits).toMatchObject([{ kind: 'alone', blamed: ['n2'] }]);
+    expect(found.tries[0]).toMatchObject({ outcome: 'hung', signal: 'SIGTERM' });
+    expect(found.healthy).toEqual(['n1', 'n3', 'n4', 'n5', 'n6']);
+  });
+
+  test('stops when the tries are used up, with what is known', async () => {
+    const script = 'case $1 in *n2*n5*) echo broken; exit 7;; esac';
+    const { exitCode, found } = await isolate(script, ['--tries', '2']);
+    expect(exitCode).toBe(1);
+    expect(found).toMatchObject({ outcome: 'partly', triesAllowed: 2 });
+    expect(found.tries[0]).toMatchObject({ outcome: 'failed', exitCode: 7, output: 'broken' });
+  });
+});
+
+describe('what schedulers get', () => {
+  test.each(['prolog', 'epilog', 'health'])(
+    'the %s script is complete and valid sh',
+    async (name) => {
+      const { stdout } = await desk.weft(`gate --print slurm-${name}`);
+      expect(stdout).toMatch(/^#!\/bin\/sh\n/);
+      expect(stdout).not.toMatch(/@\S+@/);
+      execFileSync('sh', ['-n'], { input: stdout });
+    },
+  );
+
+  test('the Kubernetes document gives its pods the right to patch nodes and their status', async () => {
+    const { stdout } = await desk.weft('gate --print k8s');
+    const documents = parseAllDocuments(stdout).map((one) => one.toJS());
+    const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Service', 'Job'];
+    expect(documents.map(({ kind }) => kind)).toEqual(kinds);
+    const [account, role, binding, service, job] = documents;
+    expect(role.rules).toEqual([
+      { apiGroups: [''], resources: ['nodes', 'nodes/status'], verbs: ['get', 'patch'] },
+    ]);
+    expect(binding.roleRef.name).toBe(role.metadata.name);
+    expect(binding.subjects[0].name).toBe(account.metadata.name);
+    const { spec } = job.spec.template;
+    expect(spec).toMatchObject({
+      serviceAccountName: account.metadata.name,
+      subdomain: service.metadata.name,
+    });
+    const volumes = spec.volumes.map(({ name }: { name: string }) => name);
+    for (const { name } of spec.initContainers[0].volumeMounts) expect(volumes).toContain(name);
+    const [script] = spec.initContainers[0].args;
+    execFileSync('sh', ['-n'], { input: script });
+    expect(script).toContain('--node-patch');
+  });
+
+  test('a node patch has verdict, bandwidth and how long it holds', () => {
+    const node = { node: 'n1', reason: 'nic0 is slow', gbps: 12.345, nics: [] };
+    const at = '2026-01-01T10:00:00.123Z';
+    const patch = parse(JSON.stringify(nodePatch({ ...node, grade: 'fail' }, at, 3_600_000)));
+    expect(patch.metadata).toEqual({
+      name: 'n1',
+      labels: {
+        'weft/gate': 'fail',
+        'weft/gate-gbps': '12.35',
+        'weft/gate-valid-until': '1767265200',
+      },
+      annotations: {
+        'weft/gate-reason': 'nic0 is slow',
+        'weft/gate-valid-until': '2026-01-01T11:00:00.123Z',
+      },
+    });
+    expect(patch.status.conditions).toEqual([
+      {
+        type: 'WeftFabricHealthy',
+        status: 'False',
+        reason: 'GateFailed',
+        message: 'nic0 is slow (valid until 2026-01-01T11:00:00.123Z)',
+        lastHeartbeatTime: '2026-01-01T10:00:00Z',
+        lastTransitionTime: '2026-01-01T10:00:00Z',
+      },
+    ]);
+    const unknown = nodePatch({ ...node, gbps: null, grade: 'unmeasured' }, at, 1000);
+    expect(unknown.metadata.labels['weft/gate-gbps']).toBeNull();
+    expect(unknown.status.conditions[0]!.status).toBe('Unknown');
+  });
+});
+
+describe('nodes without a launcher', () => {
+  const env = { WEFT_NODES: 'n[1-3]', WEFT_NODE: 'n2', WEFT_JOB: '7' };
+
+  test('the place in the list is the rank, and all agree on the port', () => {
+    const identity = identify({ ...env, SLURM_JOB_ID: '7', SLURM_NTASKS: '3' });
+    expect(identity).toMatchObject({
+      ...{ launcher: 'nodes', rank: 1, size: 3, masterHost: 'n1', oneHost: false },
+      expectedHosts: ['n1', 'n2', 'n3'],
+    });
+    expect(identify({ ...env, WEFT_NODE: 'n3' }).ports).toEqual(identity.ports);
+    expect(identify({ ...env, WEFT_JOB: '8' }).ports).not.toEqual(identity.ports);
+  });
+
+  test.each([{ WEFT_NODE: 'n9' }, { WEFT_JOB: undefined }, { WEFT_NODES: 'n2,n2' }])(
+    'half of it is a conflict: %j',
+    (broken) => {
+      expect(() => identify({ ...env, ...broken })).toThrow(/WEFT_NODES/);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addFault, findLab, heal } from '../../src/lab/index.js';
+import { labName } from '../lab/laboratory.js';
+import { pause } from '../ranks/processes.js';
+import { SlurmCluster, whyNoSlurm } from './slurm-cluster.js';
+
+const weft = resolve(import.meta.dirname, '../../bin/weft');
+const reason = whyNoSlurm();
+
+describe('the gate in Slurm', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-gate-'));
+  let cluster: SlurmCluster;
+
+  /** A script as an administrator installs it. */
+  function installed(piece: string): string {
+    const path = join(folder, `${piece}.sh`);
+    const text = execFileSync(weft, ['gate', '--print', piece], { encoding: 'utf8' });
+    writeFileSync(path, text.replaceAll('/etc/weft/gate.conf', join(folder, 'gate.conf')));
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  /** Waits until a node has this state and this reason; without a reason it is empty. */
+  async function standsAt(name: string, state: RegExp, why: RegExp) {
+    for (const end = performance.now() + 45_000; ; await pause(100)) {
+      const { Reason = '', State = '' } = await cluster.node(name);
+      if (state.test(State) && why.test(Reason)) return;
+      if (performance.now() > end) throw new Error(`${name} is ${State}: ${Reason}`);
+    }
+  }
+
+  beforeAll(async () => {
+    if (reason !== undefined) return;
+    writeFileSync(join(folder, 'gate.conf'), `GATE_LOG=${folder}/log\n`);
+    cluster = await SlurmCluster.open({
+      name: 'gate',
+      lab: { hosts: 4, nics: 2 },
+      conf: [
+        `Prolog=${installed('slurm-prolog')}`,
+        `Epilog=${installed('slurm-epilog')}`,
+        'PrologFlags=Alloc',
+        `HealthCheckProgram=${installed('slurm-health')}`,
+        'HealthCheckInterval=3',
+        'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,nohold_on_prolog_fail',
+      ],
+    });
+    // Slurm does not tell health checks.
+    const slurmConf = join(cluster.folder, 'slurm.conf');
+    appendFileSync(join(folder, 'gate.conf'), `export SLURM_CONF=${slurmConf}\n`);
+  });
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a slow node is drained with the reason, and resumed when it is healed', {
+    timeout: 120_000,
+  }, async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const lab = await findLab(labName('gate'));
+    const faulty = addFault(lab, { host: 2, nic: 1, bitsPerSecond: 30e6, direction: 'out' });
+    const job = await cluster.submit('-N4', '--wrap', 'srun hostname');
+    await standsAt('h2', /DRAIN/, /^weft gate: nic1 sends .* % of the line rate; expected/);
+    // The epilog has measured once more, and left it drained; nobody else was.
+    await standsAt('h2', /^IDLE\+DRAIN/, /^weft gate: nic1 sends/);
+    for (const name of ['h0', 'h1', 'h3']) await standsAt(name, /^IDLE$/, /^$/);
+    expect(await cluster.job(job)).toMatchObject({ JobState: 'PENDING', Restarts: '1' });
+    await cluster.tell('scancel', job);
+    const byHand = ['nodename=h3', 'state=drain', 'reason=memory test'];
+    await cluster.tell('scontrol', 'update', ...byHand);
+    heal(faulty);
+    await standsAt('h2', /^IDLE$/, /^$/);
+    await standsAt('h3', /DRAIN/, /^memory test/);
+    await cluster.tell('scontrol', 'update', 'nodename=h3', 'state=resume');
+    expect((await cluster.tell('srun', '-N4', 'hostname')).split('\n').sort()).toEqual([
+      ...['h0', 'h1', 'h2', 'h3'],
+    ]);
+  });
+});
