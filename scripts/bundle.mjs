@@ -30,7 +30,7 @@ const headers = [
   ...['proxy/proxy-request.h', 'gpu/queue.h', 'gpu/queue-device.h'].map((name) => `native/${name}`),
 ];
 const always = [
-  ...['bin', 'dist', 'kernels/ptx', ...headers, 'comparisons', 'examples'],
+  ...['bin', 'dist', 'kernels/ptx', ...headers, 'comparisons', 'examples', 'integrations'],
   ...['package.json', 'LICENSE'],
 ];
 const forTests = [

@@ -88,8 +88,8 @@ function tellGaps(
   listener.diagnosed?.({ retested: true, findings, notConfirmed: [], pace: [], retests: [] });
 }
 
-/** What still looks slow when measured alone is measured once more. More suspects than this are no accident. */
-const retests = { times: 2, most: 8 };
+/** What still looks slow when measured alone is measured again. More suspects than this are no accident. */
+const retests = { times: 3, most: 8 };
 
 /** Two peers for every node, each rail and direction by itself; then a second look at what was slow. */
 class GateScan {
