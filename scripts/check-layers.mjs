@@ -3,7 +3,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-const data = ['measure', 'settings', 'topology', 'plan', 'results', 'analysis', 'results/formats'];
+const data = [
+  'measure',
+  'settings',
+  'topology',
+  'plan',
+  'simulate',
+  'reference',
+  'results',
+  'analysis',
+  'results/formats',
+];
 const below = {
   memory: ['native'],
   gpu: ['native', 'memory'],
@@ -28,9 +38,11 @@ const allowed = {
   settings: ['measure'],
   topology: ['measure'],
   plan: ['measure'],
+  simulate: ['measure', 'plan'],
+  reference: ['measure', 'plan', 'simulate'],
   results: ['measure', 'plan', 'topology'],
-  analysis: ['measure', 'plan', 'topology', 'results'],
-  'results/formats': ['measure', 'plan', 'topology', 'results', 'analysis'],
+  analysis: ['measure', 'plan', 'simulate', 'reference', 'topology', 'results'],
+  'results/formats': ['measure', 'plan', 'simulate', 'topology', 'results', 'analysis'],
 };
 
 const root = resolve(

@@ -66,6 +66,17 @@ export const packageTable = [
     probe: { program: 'chromium' },
   },
   {
+    name: 'python3-simgrid',
+    profile: 'test',
+    why: 'a network simulator that the model of fabrics is checked against',
+    probe: {
+      files: ['311', '312'].map(
+        (version) =>
+          `/usr/lib/python3/dist-packages/simgrid.cpython-${version}-x86_64-linux-gnu.so`,
+      ),
+    },
+  },
+  {
     name: 'xz-utils',
     profile: 'test',
     why: 'compresses the bundle',

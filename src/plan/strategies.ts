@@ -26,6 +26,8 @@ export interface Strategy {
   /** Adjoining pieces that cover the block. Depends on nothing but these two numbers. */
   split(bytes: number, channels: number): readonly Piece[];
   channelOf(placement: Placement): number;
+  /** `channelOf` stays the same when rank and peer both move on by this number, a divisor of `channels`. */
+  rankPeriod(channels: number): number;
 }
 
 /** Pieces start on a cache line, so no two channels write into the same one. */
@@ -62,6 +64,7 @@ export const single: Strategy = {
   maxPieces: () => 1,
   split: whole,
   channelOf: () => 0,
+  rankPeriod: () => 1,
 };
 
 /** One rail alone. */
@@ -80,6 +83,7 @@ export const multi: Strategy = {
   maxPieces: (channels) => channels,
   split: splitEvenly,
   channelOf: ({ piece }) => piece,
+  rankPeriod: () => 1,
 };
 
 /** Each peer has a channel of its own, in turn: `(peer + rank) % channels`. */
@@ -91,6 +95,7 @@ export const roundRobin: Strategy = {
   maxPieces: () => 1,
   split: whole,
   channelOf: ({ peer, rank, buffer, channels }) => (peer + rank + buffer) % channels,
+  rankPeriod: (channels) => (channels % 2 === 0 ? channels / 2 : channels),
 };
 
 export const strategies: readonly Strategy[] = [single, multi, roundRobin];

@@ -22,6 +22,8 @@ export interface Traffic {
   readonly world: number;
   /** Set when a block starts only after the one before it has arrived (ping-pong). */
   readonly sequential: boolean;
+  /** Set when every rank sends what rank 0 sends, with source and target moved on by its number (modulo `world`). */
+  readonly shifted?: boolean;
   /** What `rank` sends, in the order it posts. */
   outgoing(rank: number): readonly Block[];
   /** What `rank` receives: all that its target buffer must hold afterwards. */

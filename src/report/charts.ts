@@ -23,7 +23,12 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
     const prefix = groups.size > 1 ? `${idOf(benchmark)}-` : '';
     // A picture travels without its run.
     const emulated = group.find(({ fabric }) => fabric.emulated)?.fabric;
-    const suffix = emulated === undefined ? '' : `, ${fabricName(emulated)}`;
+    const model = group.find((run) => run.model)?.model;
+    const suffixes = [
+      emulated && `, ${fabricName(emulated)}`,
+      model && `, PREDICTED with the model ${model.name}`,
+    ];
+    const suffix = suffixes.filter(Boolean).join('');
     return chartsOfBenchmark(group, order).map(([kind, parts]): Chart => {
       const title = `${parts.title}${suffix}`;
       return { ...parts, id: `${prefix}${parts.id}`, title, kind, benchmark };
@@ -103,8 +108,10 @@ const anyRow = (lines: readonly Line[], test: (row: Row) => boolean): boolean =>
 const same = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-6 * Math.abs(b));
 
-/** Bands are where nine of ten iterations lie. */
-const bandCaption = 'Means; the bands cover 90 % of the iterations.';
+const bandCaption = (lines: readonly Line[]): string =>
+  lines.some(({ run }) => run.model)
+    ? 'Predicted times, not measured; the bands are the 95 % intervals of the model.'
+    : 'Means; the bands cover 90 % of the iterations.';
 
 function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
   const perPeer = perPeerOnly(lines);
@@ -114,7 +121,7 @@ function bandwidthBySize(lines: readonly Line[]): ChartParts | undefined {
   const near = perPeer ? [] : rates.filter((rate) => rate <= 2.5 * most);
   return chartBySize(lines, {
     title: perPeer ? 'Bandwidth per peer by size' : 'Bandwidth by size',
-    caption: bandCaption,
+    caption: bandCaption(lines),
     measure: bandwidth,
     levels: near.map((rate) => ({
       value: rate,
@@ -139,7 +146,7 @@ function timeBySize(lines: readonly Line[]): ChartParts | undefined {
   const roundTrip = anyRow(lines, (row) => row.halfRoundTripNanoseconds !== undefined);
   return chartBySize(lines, {
     title: roundTrip ? 'Round-trip time by size' : 'Latency by size',
-    caption: bandCaption,
+    caption: bandCaption(lines),
     measure: roundTrip
       ? { ...latency, axis: { ...latency.axis, name: 'round-trip time' } }
       : latency,

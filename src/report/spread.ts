@@ -7,8 +7,12 @@ export const percentilesIn = (row: Row, percents: readonly number[]): number[] =
 /** Below this a percentile is a minimum by another name. */
 export const fewestSamples = 5;
 
-/** Where nine of ten iterations lie, in nanoseconds; undefined where the samples are too few to say. */
-export function middle90(row: Row): readonly [number, number] | undefined {
+/**
+ * Where nine of ten iterations lie, in nanoseconds, or the interval of a prediction; undefined where the samples are too
+ * few to say.
+ */
+export function bandOf(row: Row): readonly [number, number] | undefined {
+  if (row.interval !== undefined) return row.interval;
   if (row.samples.length < fewestSamples) return undefined;
   const [low, high] = percentilesIn(row, [5, 95]);
   return [low!, high!];

@@ -10,6 +10,9 @@ import { soakIntervalSchema } from './soak.js';
  */
 export const runSchemaName = 'weft.run/1';
 
+/** What `weft predict --format json` says in its place. */
+export const predictionSchemaName = 'weft.prediction/1';
+
 const outcomeSchema = z.enum(['passed', 'failed', 'skipped', 'aborted']);
 
 const count = z.int().nonnegative();
@@ -111,6 +114,8 @@ export const rowSchema = z.object({
   resent: count.optional(),
   /** The NICs' own counters of the timed loop; absent in files of older versions and where no plan ran. */
   path: pathSchema.optional(),
+  /** Of a prediction: where the mean lies with 95 % confidence, in nanoseconds. */
+  interval: z.tuple([z.number(), z.number()]).readonly().optional(),
   /** Of a soak: the interval that the row is; `repeat` is its number. */
   soak: soakIntervalSchema.optional(),
   checked: z.object({ bytes: count, wrong: count }),
@@ -171,6 +176,14 @@ export const runSchema = headerSchema.extend({
   rows: z.array(rowSchema),
   errors: z.array(errorRecordSchema),
   diagnosis: diagnosisSchema.optional(),
+  /** Set in a prediction: then nothing was measured, and `fabric` describes the model. Run files never have it. */
+  model: z
+    .object({
+      name: z.string(),
+      source: z.string(),
+      parameters: z.record(z.string(), z.number()),
+    })
+    .optional(),
 });
 
 /** How a row or a run ended. */

@@ -36,6 +36,7 @@ export function allToAllTraffic({ world, bytes }: AllToAllTraffic): Traffic {
   return exchange({
     title: 'all-to-all',
     world,
+    shifted: true,
     bytesBetween: () => bytes,
     sourceOffset: (_, target) => target * stride,
     targetOffset: (source) => source * stride,
@@ -82,7 +83,8 @@ export function allToAllMatrixTraffic({ matrix, packed }: AllToAllMatrixTraffic)
   });
 }
 
-interface Exchange extends Pick<Traffic, 'title' | 'world' | 'sourceBytes' | 'targetBytes'> {
+interface Exchange
+  extends Pick<Traffic, 'title' | 'world' | 'shifted' | 'sourceBytes' | 'targetBytes'> {
   bytesBetween(source: number, target: number): number;
   sourceOffset(source: number, target: number): number;
   targetOffset(source: number, target: number): number;
@@ -90,7 +92,7 @@ interface Exchange extends Pick<Traffic, 'title' | 'world' | 'sourceBytes' | 'ta
 
 /** Peers in the order rank + 1, rank + 2, …: at any moment the ranks aim at different targets. */
 function exchange(layout: Exchange): Traffic {
-  const { title, world, sourceBytes, targetBytes } = layout;
+  const { title, world, shifted = false, sourceBytes, targetBytes } = layout;
   const block = (source: number, target: number): Block => ({
     source,
     target,
@@ -104,6 +106,7 @@ function exchange(layout: Exchange): Traffic {
     title,
     world,
     sequential: false,
+    shifted,
     outgoing: (rank) => {
       checkRank('rank', rank, world);
       return others.map((distance) => block(rank, (rank + distance) % world));

@@ -4,7 +4,7 @@ import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import type { Line } from '../lines.js';
-import { gbpsAt, middle90 } from '../spread.js';
+import { bandOf, gbpsAt } from '../spread.js';
 import { decadeTicks, doublingTicks } from '../ticks.js';
 
 export interface Measure {
@@ -169,7 +169,7 @@ export const bandwidth: Measure = {
   axis: { name: 'bandwidth', text: 'gbps' },
   value: (row) => row.gbps,
   range: (row) => {
-    const times = row.gbps === null ? undefined : middle90(row);
+    const times = row.gbps === null ? undefined : bandOf(row);
     return times && [gbpsAt(row, times[1]), gbpsAt(row, times[0])];
   },
 };
@@ -178,7 +178,7 @@ export const latency: Measure = {
   axis: { name: 'time per iteration', text: 'ns' },
   log: true,
   value: (row) => row.nanoseconds?.mean,
-  range: middle90,
+  range: bandOf,
 };
 
 export const percent = (name: string, value: Measure['value']): Measure => ({

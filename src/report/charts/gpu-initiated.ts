@@ -2,7 +2,7 @@ import { formatNanoseconds, sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
 import { isPassed, type Line, shapeOf, withLeftOut } from '../lines.js';
-import { middle90 } from '../spread.js';
+import { bandOf } from '../spread.js';
 import { barChart } from './bars.js';
 import { bandwidth, chartBySize, type Measure } from './by-size.js';
 import { type ScalingChart, scalingChart } from './scaling.js';
@@ -102,7 +102,7 @@ const rate: Measure = {
   axis: { name: 'rate', text: 'mops' },
   value: (row) => row.mops,
   range: (row) => {
-    const times = middle90(row);
+    const times = bandOf(row);
     if (times === undefined || row.mops === undefined) return undefined;
     const at = (time: number) => (row.mops! * row.nanoseconds!.mean) / time;
     return [at(times[1]), at(times[0])];

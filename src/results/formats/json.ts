@@ -1,9 +1,37 @@
-import type { Run } from '../schema.js';
+import { predictionSchemaName, type Run } from '../schema.js';
 
 /** One object, indented, with lists of numbers on one line: samples are many. */
 export function formatJson(run: Run): string {
   const { schema, id, benchmark, startedAt, endedAt, outcome, ...rest } = run;
+  if (run.model) return `${written(predictionOf(run), '')}\n`;
   return `${written({ schema, id, benchmark, startedAt, endedAt, outcome, ...rest }, '')}\n`;
+}
+
+/** Nothing that only a measurement has: no fabric, no samples, no percentiles. */
+function predictionOf({ id, benchmark, world, model, settings, rows, errors }: Run): object {
+  return {
+    schema: predictionSchemaName,
+    id,
+    benchmark,
+    world,
+    model,
+    settings,
+    rows: rows.map((row) => ({
+      column: row.column,
+      bytes: row.bytes,
+      count: row.count,
+      gbps: row.gbps,
+      lineGbps: row.lineGbps,
+      busbwPercent: row.busbwPercent,
+      linePercent: row.linePercent,
+      nanoseconds: row.nanoseconds && { mean: row.nanoseconds.mean },
+      interval: row.interval,
+      halfRoundTripNanoseconds: row.halfRoundTripNanoseconds,
+      algbwGBps: row.algbwGBps,
+      busbwGBps: row.busbwGBps,
+    })),
+    errors,
+  };
 }
 
 function written(value: unknown, indent: string): string {

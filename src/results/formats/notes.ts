@@ -22,7 +22,7 @@ export function markOf(row: Row): string {
 
 /** `write · tcp (libfabric 1.17.0) · 4 ranks on 1 host · 4 channels of 100 Gbps` */
 export function describeRun(run: Run, separator = ' · '): string {
-  const { fabric, world, benchmark } = run;
+  const { fabric, world, benchmark, model } = run;
   const ranks = `${plural(world.ranks, 'rank')} on ${plural(world.hosts.length, 'host')}`;
   const name = fabricName(fabric);
   if (name === null) return [benchmark, ranks].join(separator);
@@ -30,6 +30,7 @@ export function describeRun(run: Run, separator = ' · '): string {
   const rates = [...new Set(fabric.channels.map((channel) => channel.lineRateGbps))];
   const rate = rates.length === 1 && rates[0] != null ? ` of ${rates[0]} Gbps` : '';
   return [
+    ...(model ? ['PREDICTED, not measured'] : []),
     benchmark,
     `${name}${library}`,
     ranks,
@@ -41,6 +42,7 @@ const order: readonly NoteKind[] = ['bad', 'doubt', 'plain', 'detail'];
 
 /** What must be said below a table, the most important first: what failed, what is in doubt, what else there is. */
 export function notesOf(run: Run): Note[] {
+  if (run.model) return predictionNotes(run.model, run.rows);
   const notes = [
     ...ending(run),
     ...notHardware(run),
@@ -62,6 +64,25 @@ export function notesOf(run: Run): Note[] {
     ...notesOfKinds(run),
   ];
   return order.flatMap((kind) => notes.filter((note) => note.kind === kind));
+}
+
+function predictionNotes(
+  { name, source }: NonNullable<Run['model']>,
+  rows: readonly Row[],
+): Note[] {
+  const widths = [...groupBy(rows, (row) => row.column)].map(([column, own]) => {
+    const percents = own.flatMap(({ interval, nanoseconds }) =>
+      interval && nanoseconds ? [(interval[1] / nanoseconds.mean - 1) * 100] : [],
+    );
+    return `${column} ${rangeText(percents, 1)} %`;
+  });
+  return [
+    {
+      kind: 'doubt',
+      text: `PREDICTED with the model ${name} (${source}); nothing was measured on this fabric`,
+    },
+    { kind: 'plain', text: `95 % interval of the time, ±: ${widths.join(', ')}` },
+  ];
 }
 
 const mostNotes = 3;

@@ -1,0 +1,141 @@
+import { extname } from 'node:path';
+import type { Command } from 'commander';
+import { benchmarks } from '../benchmarks/index.js';
+import { WeftError } from '../errors.js';
+import { formatRun } from '../results/formats/format-run.js';
+import type { Run } from '../results/schema.js';
+import { isPlanned, type PlanBenchmark } from '../runner/benchmark.js';
+import { jobOf } from '../runner/job.js';
+import { predictRun } from '../runner/predict/predict-run.js';
+import {
+  choice,
+  type OptionTable,
+  onOff,
+  option,
+  text,
+  type ValuesOf,
+} from '../settings/option.js';
+import { predictOptions, type Range } from '../settings/predict.js';
+import { commonOptions } from '../settings/table.js';
+import type { NicFault } from '../simulate/fabric-model.js';
+import type { SimulatedWorld } from '../simulate/wiring.js';
+import { fabricModel } from './fabric-model.js';
+import { addOptions, parsed, readOptions } from './options.js';
+import { withFlags } from './output/flags.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { writeWhole } from './output/write-whole.js';
+import { addFitCommand } from './predict-fit.js';
+
+const shown = {
+  format: option({
+    flags: '--format <format>',
+    help: 'output format: table, markdown, json',
+    kind: choice(['table', 'markdown', 'json']),
+    default: 'table',
+  }),
+  out: option({ flags: '-o, --out <file>', help: 'also draw charts to this SVG file', kind: text }),
+  verbose: onOff('--verbose', 'print all notes'),
+};
+type Asked = ValuesOf<typeof predictOptions & typeof shown> & { readonly buffers?: number };
+
+/** `weft predict BENCH`: the plans of a benchmark in a model of a fabric, at any scale. */
+export function addPredictCommand(program: Command): void {
+  const command = program
+    .command('predict')
+    .description('Predict a benchmark with a model of a fabric; measure nothing.');
+  for (const benchmark of benchmarks.filter(isPlanned)) describe(command, benchmark);
+  addFitCommand(command);
+}
+
+function describe(predict: Command, benchmark: PlanBenchmark): void {
+  const own: OptionTable = benchmark.takes?.includes('buffers')
+    ? { buffers: commonOptions.buffers }
+    : {};
+  const table: OptionTable = { ...predictOptions, ...own, ...shown };
+  const command = predict
+    .command(benchmark.id)
+    .description(`Predict: ${benchmark.summary}`)
+    .option(
+      '--fault <text>',
+      "slow NIC, e.g. 'host 17 nic 2 rate 50%' (repeatable)",
+      (value: string, list: NicFault[] = []) => [...list, parsed(parseFault)(value)],
+    );
+  addOptions(command, table).action(async (raw: { fault?: NicFault[] }) => {
+    const asked = readOptions(raw, table) as unknown as Asked;
+    const draw = asked.out === undefined ? undefined : await drawerOf(asked.out);
+    const runs = predictAll(benchmark, asked, raw.fault ?? []);
+    const { format, verbose, out } = asked;
+    const texts = runs.map((run) => formatRun(run, format, { ...stdoutTerminal(), verbose }));
+    process.stdout.write(texts.map((one) => withFlags(one)).join(format === 'table' ? '\n' : ''));
+    if (draw) writeWhole(out!, draw(runs), '-o');
+  });
+}
+
+function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly NicFault[]): Run[] {
+  const { bytes, columns, chunkBytes, buffers, ranksPerNode, nodes } = asked;
+  const fabric = fabricModel(asked.fabric);
+  if (ranksPerNode > 1 && benchmark.clock === 'initiator') throw oneRankOnly(benchmark);
+  const given = { minBytes: bytes?.from, maxBytes: bytes?.to, columns, chunkBytes, buffers };
+  const job = { ...jobOf(benchmark, given), benchmark };
+  const switches = switchesOf(asked);
+  return doublings(nodes).map((count) => {
+    refuseStrangeFaults(faults, count, ranksPerNode * fabric.nicsPerRank);
+    return predictRun({ job, world: { fabric, nodes: count, ranksPerNode, switches, faults } });
+  });
+}
+
+function switchesOf(asked: Asked): SimulatedWorld['switches'] {
+  const { hostsPerLeaf, oversubscription, routing, seed } = asked;
+  if (hostsPerLeaf !== undefined) return { hostsPerLeaf, oversubscription, routing, seed };
+  if (oversubscription === 1 && routing === 'spray') return undefined;
+  throw new WeftError('BAD_USAGE', '--oversubscription and --routing need leaf switches', {
+    hint: 'Say with --hosts-per-leaf how many nodes a leaf switch has.',
+  });
+}
+
+/** From the first to the last, doubling; the last is always there. */
+function doublings({ from, to }: Range): number[] {
+  const values: number[] = [];
+  for (let value = from; value < to; value *= 2) values.push(value);
+  return [...values, to];
+}
+
+/** `host 17 nic 2 rate 50%`, both counted from 0. */
+function parseFault(value: string): NicFault {
+  const match = /^host (\d+) nic (\d+) rate (\d+(?:\.\d+)?)\s*%$/.exec(value.trim());
+  const rate = Number(match?.[3]) / 100;
+  if (!match || rate <= 0 || rate > 1) {
+    throw new Error(
+      "It must look like 'host 17 nic 2 rate 50%', with a rate above 0 % up to 100 %.",
+    );
+  }
+  return { host: Number(match[1]), nic: Number(match[2]), rate };
+}
+
+function refuseStrangeFaults(faults: readonly NicFault[], nodes: number, nics: number): void {
+  for (const { host, nic } of faults) {
+    if (host < nodes && nic < nics) continue;
+    throw new WeftError('BAD_USAGE', `--fault: there is no NIC ${nic} on host ${host}`, {
+      hint: `With ${nodes} nodes, hosts are 0 to ${nodes - 1} and NICs 0 to ${nics - 1}.`,
+    });
+  }
+}
+
+const oneRankOnly = ({ id }: PlanBenchmark): WeftError =>
+  new WeftError('BAD_USAGE', `\`ranksPerNode\` has no effect on ${id}: rank 0 alone is timed`, {
+    hint: 'Leave it out.',
+  });
+
+/** Charts are a large library that nobody should wait for who does not want any. */
+async function drawerOf(file: string): Promise<(runs: readonly Run[]) => string> {
+  if (extname(file) !== '.svg') {
+    throw new WeftError('BAD_USAGE', `-o ${file}: charts are written as SVG`, {
+      hint: 'Use a name that ends in .svg.',
+    });
+  }
+  const [{ chartsOf }, { renderSvg }] = await Promise.all([
+    import('../report/charts.js'),
+    import('../report/svg.js'),
+  ]);
+  return (runs) => renderSvg(chartsOf(runs));
+}

@@ -1,0 +1,240 @@
+import { WeftError } from '../errors.js';
+import { chunkCount, isWait, isWrite, type Plan, type PostStep } from '../plan/plan.js';
+import { EventQueue } from '../simulate/event-queue.js';
+import { FlowNetwork } from '../simulate/flow-network.js';
+import {
+  arrivalKey,
+  isTransfer,
+  type Running,
+  receiversOf,
+  recvSlot,
+  runningSteps,
+} from '../simulate/running-steps.js';
+import { type SimulatedWorld, Wiring } from '../simulate/wiring.js';
+
+/** More transfers than this take too long and too much memory. */
+const mostTransfers = 600_000;
+/** With more transfers than this, rates change at most so many times within the best possible time. */
+const exactTransfers = 4096;
+const solutionsFor = (groups: number): number => Math.max(256, 2 ** 20 / groups);
+
+export interface SimulatedJob {
+  readonly world: SimulatedWorld;
+  /**
+   * The plans of all ranks, or of the first few of a world in which every rank does what the rank does that is as many
+   * ranks before it as there are plans (`periodOf` says how many).
+   */
+  readonly plans: readonly Plan[];
+}
+
+/** Kinds of events; an event is the number of a step and one of these. */
+const kinds = { start: 0, done: 1, arrival: 2 } as const;
+type Kind = (typeof kinds)[keyof typeof kinds];
+const kindCount = 3;
+
+const nanoseconds = (microseconds: number): number => microseconds * 1000;
+
+/** Executes one iteration of plans in a model of a fabric; the nanoseconds of each plan's rank. Deterministic. */
+export function simulatePlans(job: SimulatedJob): Float64Array {
+  return new Simulation(job).run();
+}
+
+class Simulation {
+  readonly #world: SimulatedWorld;
+  readonly #plans: readonly Plan[];
+  readonly #wiring: Wiring;
+  readonly #steps: Running[];
+  readonly #network: FlowNetwork;
+  /** Between two changes of rates; 0: none is left out. */
+  readonly #quantum: number;
+  readonly #receivers: Map<number, number[]>;
+  readonly #events = new EventQueue();
+  /** When the CPU of each rank has posted, or completed, what it was given. */
+  readonly #posted: Float64Array;
+  readonly #completed: Float64Array;
+  readonly #finished: Float64Array;
+  /** What a completed write costs beside its transfer, by rank. */
+  readonly #writeCost: readonly number[];
+
+  constructor({ world, plans }: SimulatedJob) {
+    this.#world = world;
+    this.#plans = plans;
+    this.#wiring = new Wiring(world, plans.length);
+    this.#steps = plans.flatMap(runningSteps);
+    refuseTooMany(this.#steps.length);
+    this.#receivers = receiversOf(this.#steps, this.#plans[0]!.world);
+    this.#place();
+    const { capacities, paths } = this.#wiring;
+    this.#network = new FlowNetwork(capacities, paths);
+    const exact = this.#steps.length <= 2 * exactTransfers;
+    this.#quantum = exact ? 0 : this.#bestTime() / solutionsFor(paths.length);
+    [this.#posted, this.#completed, this.#finished] = [0, 1, 2].map(
+      () => new Float64Array(plans.length),
+    ) as [Float64Array, Float64Array, Float64Array];
+    const { writeMicroseconds, hostMicroseconds } = world.fabric.parameters;
+    this.#writeCost = plans.map((plan) =>
+      nanoseconds(
+        writeMicroseconds +
+          (world.memory === 'host' && isManyNicExchange(plan) ? hostMicroseconds : 0),
+      ),
+    );
+  }
+
+  run(): Float64Array {
+    for (const [i, { missing }] of this.#steps.entries()) if (missing === 0) this.#ready(i, 0);
+    for (let now = 0; ; ) {
+      const next = Math.min(this.#events.nextTime, this.#network.nextEnd());
+      if (next === Number.POSITIVE_INFINITY) break;
+      now = Math.max(next, now + this.#quantum);
+      this.#network.advance(now, (i, at) => this.#transferred(i, at));
+      while (this.#events.nextTime <= now) {
+        const at = this.#events.nextTime;
+        this.#happen(this.#events.pop(), at);
+      }
+    }
+    const stuck = this.#steps.find(({ missing }) => missing > 0);
+    if (stuck) throw new TypeError(`rank ${stuck.rank} waits for something that nobody sends`);
+    return this.#finished;
+  }
+
+  /** Finds the way of every transfer. */
+  #place(): void {
+    const used = new Set<number>();
+    const period = this.#plans.length;
+    const { nicsPerRank } = this.#world.fabric;
+    const keyOf = (rank: number, channel: number, way: 0 | 1) =>
+      ((rank % period) * nicsPerRank + channel) * 2 + way;
+    const transfers = this.#steps.filter(
+      ({ rank, step }) => isTransfer(step) && this.#leaves(rank, step),
+    );
+    for (const { rank, step } of transfers) {
+      const { channel, peer } = step as PostStep;
+      refuseChannel(channel, nicsPerRank);
+      used.add(keyOf(rank, channel, 0));
+      used.add(keyOf(peer, channel, 1));
+    }
+    const duplex = (rank: number, channel: number) =>
+      used.has(keyOf(rank, channel, 0)) && used.has(keyOf(rank, channel, 1));
+    for (const running of transfers) {
+      const { channel, peer: to } = running.step as PostStep;
+      running.group = this.#wiring.groupOf({ from: running.rank, to, channel }, duplex);
+    }
+  }
+
+  #leaves(rank: number, { peer }: PostStep): boolean {
+    return this.#wiring.nodeOf(rank) !== this.#wiring.nodeOf(peer);
+  }
+
+  /** What the busiest link needs for its bytes. */
+  #bestTime(): number {
+    const { capacities, paths } = this.#wiring;
+    const bytes = new Float64Array(capacities.length);
+    for (const { group, step } of this.#steps) {
+      if (group === undefined) continue;
+      for (const link of paths[group]!) bytes[link]! += (step as PostStep).local.bytes;
+    }
+    return bytes.reduce((most, one, link) => Math.max(most, one / capacities[link]!), 0);
+  }
+
+  #ready(i: number, at: number): void {
+    const { rank, step, group } = this.#steps[i]!;
+    if (!isTransfer(step)) {
+      this.#schedule(kinds.done, i, at);
+      return;
+    }
+    if (group === undefined) {
+      this.#schedule(kinds.done, i, at);
+      this.#arrive(i, at);
+      return;
+    }
+    const start = Math.max(at, this.#posted[rank]!);
+    const chunks = step.op === 'write' ? this.#chunksOf(step, this.#plans[rank]!.chunkBytes) : 1;
+    const { chunkMicroseconds } = this.#world.fabric.parameters;
+    this.#posted[rank] = start + chunks * nanoseconds(chunkMicroseconds);
+    this.#schedule(kinds.start, i, start);
+  }
+
+  /** The last byte has left the fabric. */
+  #transferred(i: number, at: number): void {
+    const { rank, step, further } = this.#steps[i]!;
+    const { splitMicroseconds, sendMicroseconds, chunkMicroseconds } =
+      this.#world.fabric.parameters;
+    if (step.kind === 'post' && step.op === 'send') {
+      const chunks = this.#chunksOf(step, this.#world.fabric.chunkBytes);
+      const cost = nanoseconds(sendMicroseconds + (chunks - 1) * chunkMicroseconds);
+      this.#schedule(kinds.done, i, at);
+      this.#arrive(i, at + cost);
+      return;
+    }
+    const extra = further ? nanoseconds(splitMicroseconds) : 0;
+    this.#completed[rank] = Math.max(this.#completed[rank]!, at) + extra;
+    this.#schedule(kinds.done, i, this.#completed[rank]! + this.#writeCost[rank]!);
+    this.#arrive(i, at + this.#writeCost[rank]!);
+  }
+
+  #chunksOf({ local }: PostStep, chunkBytes: number): number {
+    return chunkCount(local.bytes, chunkBytes);
+  }
+
+  /** Tells the step that waits for this transfer. */
+  #arrive(i: number, at: number): void {
+    const { rank, step } = this.#steps[i]!;
+    const { peer, channel } = step as PostStep;
+    const { world } = this.#plans[0]!;
+    const target = peer % this.#plans.length;
+    // Everyone moves on by the same number of ranks.
+    const source = (((rank + target - peer) % world) + world) % world;
+    const key = arrivalKey(world, target, source, isWrite(step) ? step.slot : recvSlot(channel));
+    const receiver = this.#receivers.get(key)?.shift();
+    if (receiver !== undefined) this.#schedule(kinds.arrival, receiver, at);
+  }
+
+  #schedule(kind: Kind, i: number, at: number): void {
+    this.#events.push(at, i * kindCount + kind);
+  }
+
+  #happen(event: number, at: number): void {
+    const i = Math.floor(event / kindCount);
+    const running = this.#steps[i]!;
+    switch (event % kindCount) {
+      case kinds.start:
+        this.#network.start(i, running.group!, (running.step as PostStep).local.bytes);
+        return;
+      case kinds.arrival:
+        this.#fulfil(i, at);
+        return;
+      default:
+        this.#finished[running.rank] = Math.max(this.#finished[running.rank]!, at);
+        for (const next of running.next) this.#fulfil(next, at);
+    }
+  }
+
+  /** One of the things that a step waits for has happened. */
+  #fulfil(i: number, at: number): void {
+    const running = this.#steps[i]!;
+    running.missing--;
+    if (running.missing === 0) this.#ready(i, at);
+  }
+}
+
+/** Whether a rank sends over several NICs and receives. */
+function isManyNicExchange({ steps }: Plan): boolean {
+  const channels = new Set(steps.flatMap((step) => (isWrite(step) ? [step.channel] : [])));
+  return channels.size > 1 && steps.some(isWait);
+}
+
+function refuseTooMany(steps: number): void {
+  if (steps <= 2 * mostTransfers) return;
+  throw new WeftError(
+    'BAD_USAGE',
+    `the simulation would have more than ${mostTransfers} transfers`,
+    {
+      hint: 'Use fewer nodes or ranks per node, or a uniform exchange without faults and without ECMP.',
+    },
+  );
+}
+
+function refuseChannel(channel: number, nics: number): void {
+  if (channel < nics) return;
+  throw new TypeError(`the plan uses channel ${channel}, but the model has ${nics} NICs per rank`);
+}

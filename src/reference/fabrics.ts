@@ -1,0 +1,5 @@
+import type { FabricModel } from '../simulate/fabric-model.js';
+import { p5Fabric } from './p5-fabric.js';
+
+/** The models that come with Weft. */
+export const fabrics: readonly FabricModel[] = [p5Fabric];

@@ -1,0 +1,48 @@
+import { simulatePlans } from '../../engine/simulated.js';
+import { mean } from '../../measure/summary.js';
+import type { Strategy } from '../../plan/strategies.js';
+import type { FabricModel } from '../../simulate/fabric-model.js';
+import { periodOf } from '../../simulate/period.js';
+import type { SimulatedWorld } from '../../simulate/wiring.js';
+import type { PlanBenchmark, Turn } from '../benchmark.js';
+import type { Column } from '../columns.js';
+
+/** One row of a table, in worlds whose fabrics differ in nothing but parameters. */
+export interface PredictedSubject {
+  readonly clock: PlanBenchmark['clock'];
+  readonly column: Column;
+  readonly turns: readonly Turn[];
+  readonly chunkBytes?: number | undefined;
+  readonly world: Omit<SimulatedWorld, 'memory'>;
+}
+
+/** The nanoseconds of one iteration, by the benchmark's clock; the mean over turns. */
+export function predictor(row: PredictedSubject): (fabric: FabricModel) => number {
+  const { clock, column, turns, world, chunkBytes = world.fabric.chunkBytes } = row;
+  const memory = column.memory.id === 'pinned' ? 'host' : 'device';
+  const sim: SimulatedWorld = { ...world, memory };
+  const planned = differentTurns(turns, world).map((turn) =>
+    plansOf(turn, column.strategy, sim, chunkBytes),
+  );
+  return (fabric) =>
+    mean(
+      planned.map((plans) => {
+        const ranks = simulatePlans({ world: { ...sim, fabric }, plans });
+        return clock === 'slowest' ? ranks.reduce((a, b) => Math.max(a, b)) : ranks[0]!;
+      }),
+    );
+}
+
+const plansOf = (turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number) =>
+  Array.from({ length: periodOf(turn.traffic, strategy, sim) }, (_, rank) =>
+    turn.plan({ rank, channels: sim.fabric.nicsPerRank, strategy, chunkBytes }),
+  );
+
+/** All pairs of nodes are alike unless a NIC or the switches between them make them differ. */
+function differentTurns(
+  turns: readonly Turn[],
+  { switches, faults = [] }: PredictedSubject['world'],
+): readonly Turn[] {
+  const alike = faults.length === 0 && switches === undefined;
+  return alike && turns.every(({ pair }) => pair !== undefined) ? turns.slice(0, 1) : turns;
+}

@@ -1,0 +1,139 @@
+import { figuresOf, ncclAllToAll } from '../../measure/figures.js';
+import { allowedLineRateGbps } from '../../plan/bound.js';
+import { countOf } from '../../results/rows.js';
+import { type Row, type Run, runSchemaName } from '../../results/schema.js';
+import type { FabricModel, FabricParameters } from '../../simulate/fabric-model.js';
+import type { SimulatedWorld } from '../../simulate/wiring.js';
+import type { PlanBenchmark } from '../benchmark.js';
+import { type Column, columnsOf } from '../columns.js';
+import { type PlanJob, turnsOf } from '../job.js';
+import { sizesOf } from '../sizes.js';
+import { predictor } from './predict-row.js';
+
+export interface PredictedJob {
+  readonly job: PlanJob;
+  readonly world: Omit<SimulatedWorld, 'memory'>;
+}
+
+/** A run that nobody measured: every row of a job, in a model of a fabric. `startedAt` is the time of the prediction. */
+export function predictRun({ job, world }: PredictedJob, now = new Date()): Run {
+  const { fabric, nodes, ranksPerNode, switches, faults = [] } = world;
+  const { benchmark, settings } = job;
+  const at = now.toISOString();
+  const rows = columnsOf(benchmark, settings.columns).flatMap((column) =>
+    sizesOf(settings).map((bytes) => predictRow(job, world, column, bytes)),
+  );
+  const channel = { nic: null, lineRateGbps: fabric.lineRateGbps };
+  const hosts = Array.from({ length: nodes }, (_, node) => `node-${node}`);
+  return {
+    schema: runSchemaName,
+    id: `${benchmark.id}-${fabric.name}-${nodes}x${ranksPerNode}`,
+    benchmark: benchmark.id,
+    startedAt: at,
+    endedAt: at,
+    outcome: 'passed',
+    world: { ranks: nodes * ranksPerNode, hosts, launcher: 'model' },
+    fabric: {
+      library: null,
+      version: null,
+      provider: `model ${fabric.name}`,
+      channels: Array.from({ length: fabric.nicsPerRank }, () => channel),
+    },
+    settings: {
+      nodes,
+      ranksPerNode,
+      chunkBytes: settings.chunkBytes ?? fabric.chunkBytes,
+      ...(settings.buffers !== undefined && { buffers: settings.buffers }),
+      ...(switches && { switches: { ...switches } }),
+      ...(faults.length > 0 && { faults: faults.map((fault) => ({ ...fault })) }),
+    },
+    rows,
+    errors: [],
+    model: {
+      name: fabric.name,
+      source: fabric.source,
+      parameters: { ...fabric.parameters } as Record<string, number>,
+    },
+  };
+}
+
+function predictRow(
+  job: PlanJob,
+  world: PredictedJob['world'],
+  column: Column,
+  bytes: number,
+): Row {
+  const { benchmark, settings } = job;
+  const { fabric, nodes, ranksPerNode } = world;
+  const { strategy } = column;
+  const ranks = nodes * ranksPerNode;
+  const turns = turnsOf(job, ranks, bytes, strategy);
+  const { chunkBytes } = settings;
+  const time = predictor({ clock: benchmark.clock, column, turns, chunkBytes, world });
+  const mean = time(fabric);
+  const links = Array.from({ length: fabric.nicsPerRank }, () => fabric);
+  const figures = figuresOf({
+    bytes: turns[0]!.figureBytes,
+    meanNanoseconds: mean,
+    allowedGbps: allowedLineRateGbps(strategy, links),
+  });
+  const exchange = benchmark.pattern === 'allToAll' ? ncclAllToAll(bytes, ranks, mean) : undefined;
+  return {
+    kind: 'transfer',
+    column: column.name,
+    bytes,
+    count: countOf(bytes),
+    outcome: 'passed',
+    noisy: false,
+    labels: {},
+    iterations: 0,
+    batch: 1,
+    nanoseconds: flat(mean),
+    samples: [],
+    ...figures,
+    ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
+    ...(exchange && { algbwGBps: exchange.algbw, busbwGBps: exchange.busbw }),
+    checked: { bytes: 0, wrong: 0 },
+    interval: intervalOf(benchmark, fabric, mean, time),
+  };
+}
+
+/** A model has no spread of iterations. */
+const flat = (mean: number): NonNullable<Row['nanoseconds']> => ({
+  min: mean,
+  mean,
+  p50: mean,
+  p95: mean,
+  p99: mean,
+  max: mean,
+  stddev: null,
+  ci95: null,
+});
+
+/** Of a benchmark that nothing was fitted to: as far off as the worst of the others. */
+const spreadFor = ({ fit }: FabricModel, benchmark: string): number =>
+  fit === undefined ? 0 : (fit.spread[benchmark] ?? Math.max(0, ...Object.values(fit.spread)));
+
+/**
+ * Half the width, on a scale of factors: how far the slow ends of all parameters' intervals move the time, and twice the
+ * spread of the benchmark's measured rows around the model, as independent errors.
+ */
+function intervalOf(
+  benchmark: PlanBenchmark,
+  fabric: FabricModel,
+  mean: number,
+  time: (fabric: FabricModel) => number,
+): readonly [number, number] {
+  const moved = Math.log(time({ ...fabric, parameters: slowest(fabric) }) / mean);
+  const width = Math.exp(Math.hypot(moved, 2 * spreadFor(fabric, benchmark.id)));
+  return [mean / width, mean * width];
+}
+
+/** Rates and shares at the low end of their intervals, costs at the high end. */
+function slowest({ parameters, fit }: FabricModel): FabricParameters {
+  const ends = Object.entries(fit?.intervals ?? {}).map(([name, [low, high]]) => [
+    name,
+    name.endsWith('Microseconds') ? high : low,
+  ]);
+  return { ...parameters, ...Object.fromEntries(ends) };
+}

@@ -1,0 +1,186 @@
+import { WeftError } from '../errors.js';
+import { studentPoint } from '../measure/student.js';
+import {
+  type FabricFit,
+  type FabricModel,
+  type FabricParameters,
+  type ParameterName,
+  parameterNames,
+} from './fabric-model.js';
+import { leastSquares } from './least-squares.js';
+
+/** A measured row, and how a model predicts it. */
+export interface FitRow {
+  readonly benchmark: string;
+  readonly name: string;
+  readonly nanoseconds: number;
+  /** In which stage of the fit it is used; the others show what the fit predicts. */
+  readonly used: 'first' | 'added' | undefined;
+  /** The parameters that this row can tell something about. */
+  readonly tells: readonly ParameterName[];
+  predict(model: FabricModel): number;
+}
+
+export interface Residual {
+  readonly row: FitRow;
+  readonly predictedNanoseconds: number;
+  /** Logarithm of predicted over measured time. */
+  readonly log: number;
+  /** Near enough to the model; a used row that is not has no weight in the fit. */
+  readonly fits: boolean;
+}
+
+export interface Fitted {
+  readonly model: FabricModel;
+  readonly residuals: readonly Residual[];
+}
+
+/** Where the search begins. Limits begin low: one that does not bind has no slope to follow. */
+const startOf = (lineRateGbps: number): Required<FabricParameters> => ({
+  nicGbps: 0.9 * lineRateGbps,
+  writeMicroseconds: 20,
+  sendMicroseconds: 20,
+  chunkMicroseconds: 1,
+  splitMicroseconds: 2,
+  duplexEfficiency: 0.5,
+  hostGbps: 0.5 * lineRateGbps,
+  hostMicroseconds: 500,
+});
+/** What the rows do not tell has no effect. */
+const neutral: FabricParameters = {
+  nicGbps: 0,
+  writeMicroseconds: 0,
+  sendMicroseconds: 0,
+  chunkMicroseconds: 0,
+  splitMicroseconds: 0,
+  duplexEfficiency: 1,
+  hostMicroseconds: 0,
+};
+
+/** Rows closer than this to the model are never called misfits. */
+const leastMisfit = 0.05;
+
+/**
+ * Fits the parameters that the used rows tell, by least squares on the logarithm of the time. What rows of one channel
+ * tell is fitted first, robustly, and held while the rest is fitted to the added rows.
+ */
+export function fitModel(
+  frame: Omit<FabricModel, 'parameters' | 'fit'>,
+  rows: readonly FitRow[],
+): Fitted {
+  const first = stage(
+    { ...frame, parameters: neutral },
+    rows.filter((row) => row.used === 'first'),
+    [],
+  );
+  if (first === undefined || !first.names.includes('nicGbps') || first.degreesOfFreedom === 0) {
+    throw tooFew();
+  }
+  const added = stage(
+    first.model,
+    rows.filter((row) => row.used === 'added'),
+    first.names,
+  );
+  if (added === undefined) throw undetermined();
+  const scale = Math.max(first.scale, added.scale);
+  const residuals = rows.map((row) => residualOf(row, added.model, scale));
+  const t = studentPoint(0.05, first.degreesOfFreedom);
+  const intervals = [
+    ...intervalsOf(first, t * first.scale),
+    // Few rows do not show how much they vary; the first ones do.
+    ...intervalsOf(added, t * scale),
+  ];
+  const fit: FabricFit = {
+    rows: rows.filter(({ used }) => used !== undefined).length,
+    intervals: Object.fromEntries(intervals) as unknown as FabricFit['intervals'],
+    spread: spreadOf(residuals),
+  };
+  return { model: { ...added.model, fit }, residuals };
+}
+
+interface Stage {
+  readonly model: FabricModel;
+  /** What was fitted. */
+  readonly names: readonly ParameterName[];
+  /** Standard errors of the logarithms, where residuals have size 1. */
+  readonly errors: readonly number[];
+  readonly degreesOfFreedom: number;
+  readonly scale: number;
+}
+
+/** Fits what these rows tell beside what is `known`; undefined where they do not determine it. */
+function stage(
+  model: FabricModel,
+  rows: readonly FitRow[],
+  known: readonly ParameterName[],
+): Stage | undefined {
+  const names = parameterNames.filter(
+    (name) => !known.includes(name) && rows.some(({ tells }) => tells.includes(name)),
+  );
+  if (names.length === 0) return { model, names, errors: [], degreesOfFreedom: 0, scale: 0 };
+  if (rows.length < names.length) return undefined;
+  const start = startOf(model.lineRateGbps);
+  // Unknowns are multiples of the start, so that they are of one size.
+  const modelAt = (unknowns: readonly number[]): FabricModel => ({
+    ...model,
+    parameters: {
+      ...model.parameters,
+      ...Object.fromEntries(
+        names.map((name, i) => [name, bounded(name, start[name] * unknowns[i]!)]),
+      ),
+    },
+  });
+  const solution = leastSquares(
+    (unknowns) => rows.map((row) => logRatio(row, modelAt(unknowns))),
+    names.map(() => 1),
+    known.length === 0,
+  );
+  return solution && { ...solution, names, model: modelAt(solution.unknowns) };
+}
+
+/** Of the parameters that have an effect: `width` times their standard error either side, on a scale of factors. */
+function intervalsOf({ names, errors, model }: Stage, width: number) {
+  return names.flatMap((name, i) => {
+    if (errors[i] === 0) return [];
+    const value = model.parameters[name]!;
+    const factor = Math.exp(width * errors[i]!);
+    return [[name, [value / factor, value * factor]] as const];
+  });
+}
+
+function residualOf(row: FitRow, model: FabricModel, scale: number): Residual {
+  const predictedNanoseconds = row.predict(model);
+  const log = Math.log(predictedNanoseconds / row.nanoseconds);
+  const limit = Math.max(leastMisfit, 4.685 * scale);
+  return { row, predictedNanoseconds, log, fits: Math.abs(log) <= limit };
+}
+
+const bounded = (name: ParameterName, value: number): number =>
+  name === 'duplexEfficiency' ? Math.min(1, value) : value;
+
+const logRatio = (row: FitRow, model: FabricModel): number =>
+  Math.log(row.predict(model) / row.nanoseconds);
+
+/** By benchmark: the root mean square of the residuals, without the rows that the fit left out. */
+function spreadOf(residuals: readonly Residual[]): Record<string, number> {
+  const benchmarks = [...new Set(residuals.map(({ row }) => row.benchmark))];
+  return Object.fromEntries(
+    benchmarks.map((benchmark) => {
+      const own = residuals.filter(
+        ({ row, fits }) => row.benchmark === benchmark && (fits || row.used !== 'first'),
+      );
+      const squares = own.reduce((sum, { log }) => sum + log ** 2, 0);
+      return [benchmark, Math.sqrt(squares / Math.max(1, own.length))];
+    }),
+  );
+}
+
+const tooFew = (): WeftError =>
+  new WeftError('BAD_USAGE', 'too few rows to fit a model', {
+    hint: 'Give single-channel write rows of several sizes, and sendrecv rows for the cost of a message.',
+  });
+
+const undetermined = (): WeftError =>
+  new WeftError('BAD_USAGE', 'the rows of --also do not determine their parameters', {
+    hint: 'Add rows of other sizes: exchanges from pinned memory over several NICs need two.',
+  });
