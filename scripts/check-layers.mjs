@@ -36,7 +36,7 @@ const allowed = {
   live: ['measure', 'results', 'analysis', 'results/formats', 'report'],
   measure: [],
   settings: ['measure'],
-  topology: ['measure'],
+  topology: ['measure', 'reference'],
   plan: ['measure'],
   simulate: ['measure', 'plan'],
   reference: ['measure', 'plan', 'simulate'],

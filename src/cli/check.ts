@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { defaultTolerance } from '../analysis/compare/compare.js';
 import { readExpectations } from '../analysis/verdict/expectations.js';
 import { judge, type Source } from '../analysis/verdict/judge.js';
-import { machineByName, machines } from '../analysis/verdict/machines.js';
 import { type Verdict, verdictOf } from '../analysis/verdict/verdict.js';
 import { benchmarkById } from '../benchmarks/index.js';
 import { messageOf, WeftError } from '../errors.js';
+import { machineByName, machines } from '../reference/machines.js';
 import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
 import type { Run } from '../results/schema.js';
 import {

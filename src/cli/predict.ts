@@ -122,7 +122,7 @@ function refuseStrangeFaults(faults: readonly NicFault[], nodes: number, nics: n
 }
 
 const oneRankOnly = ({ id }: PlanBenchmark): WeftError =>
-  new WeftError('BAD_USAGE', `\`ranksPerNode\` has no effect on ${id}: rank 0 alone is timed`, {
+  new WeftError('BAD_USAGE', `--ranks-per-node has no effect on ${id}: rank 0 alone is timed`, {
     hint: 'Leave it out.',
   });
 

@@ -21,8 +21,8 @@ export {
   readExpectations,
 } from '../analysis/verdict/expectations.js';
 export { judge, type Source } from '../analysis/verdict/judge.js';
-export { type Machine, machineByName, machines } from '../analysis/verdict/machines.js';
 export type { Grade, Item, Verdict } from '../analysis/verdict/verdict.js';
+export { type Machine, machineByName, machines } from '../reference/machines.js';
 export { type Format, type FormatOptions, formatRun } from '../results/formats/format-run.js';
 export type { NicTraffic, Path } from '../results/path.js';
 export { parseRun, type ReadRun, readRun } from '../results/read-run.js';

@@ -1,4 +1,12 @@
-/** Libefaxx' result tables for p5.48xlarge, as published: see `libefaxx` in sources.ts. */
+/**
+ * The node count of the all-to-all rows. The tables are labelled 4 and their text says 8; only 8 fits: see docs/model.md.
+ */
+export const p5ExchangeNodes = 8;
+
+/**
+ * Libefaxx' result tables for p5.48xlarge over EFA, as published (read in November 2026): one rank per node with the
+ * four EFA devices of one GPU, chunks of 1 MiB, all posted at once. A part of the sizes.
+ */
 export const p5Rows = `\
 benchmark,nodes,config,size_bytes,gbps,lat_us
 all2all,4,SingleDMA,4194304,12.53,2677.27

@@ -1,3 +1,4 @@
+import { gpusPerMachine, machines } from '../reference/machines.js';
 import {
   describeOther,
   isEfa,
@@ -126,29 +127,18 @@ function isShadow({ virtualOf, vendor, pci }: FoundDevice, cards: readonly Found
 }
 
 /**
- * A file cannot tell the rate of an EFA device: one generation runs at several. But machines with these numbers of
- * GPUs and EFA devices are known. Network bandwidth over number of EFA devices, as Amazon publishes both in "Amazon
- * EC2 instance types: accelerated computing".
+ * Of the EFA devices of this machine, if it is one of the known ones. A file cannot tell the rate of an EFA device, since
+ * one generation runs at several; the numbers of GPUs and EFA devices can.
  */
-const machines = [
-  { instance: 'p4d.24xlarge', gpu: 0x20b0, efas: 4, rateGbps: 100 },
-  { instance: 'p4de.24xlarge', gpu: 0x20b2, efas: 4, rateGbps: 100 },
-  { instance: 'p5.48xlarge', gpu: 0x2330, efas: 32, rateGbps: 100 },
-  { instance: 'p5e.48xlarge', gpu: 0x2335, efas: 32, rateGbps: 100 },
-  { instance: 'p5en.48xlarge', gpu: 0x2335, efas: 16, rateGbps: 200 },
-  { instance: 'p6-b200.48xlarge', gpu: 0x2901, efas: 8, rateGbps: 400 },
-] as const;
-
-const gpusOfEach = 8;
-
-/** Of the EFA devices of this machine, if it is one of the known ones. */
 function publishedEfaRate(
   devices: readonly FoundDevice[],
 ): { readonly instance: string; readonly rateGbps: number } | undefined {
   const efas = devices.filter(isEfa).length;
   const gpus = devices.filter(({ vendor }) => vendor === 0x10de);
-  return machines.find(
-    (one) =>
-      one.efas === efas && gpus.filter(({ device }) => device === one.gpu).length === gpusOfEach,
+  const found = machines.find(
+    ({ gpu, nicsPerGpu }) =>
+      nicsPerGpu * gpusPerMachine === efas &&
+      gpus.filter(({ device }) => device === gpu).length === gpusPerMachine,
   );
+  return found && { instance: found.name, rateGbps: found.nicGbps };
 }

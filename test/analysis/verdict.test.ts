@@ -11,13 +11,9 @@ import {
 } from '../../src/analysis/verdict/expectations.js';
 import { judge } from '../../src/analysis/verdict/judge.js';
 import { judgeComparison, judgeSoundness } from '../../src/analysis/verdict/judge-runs.js';
-import {
-  efficiencyAt,
-  judgeByBound,
-  judgeByMachine,
-  machineByName,
-} from '../../src/analysis/verdict/machines.js';
+import { efficiencyAt, judgeByBound, judgeByMachine } from '../../src/analysis/verdict/machines.js';
 import { verdictOf } from '../../src/analysis/verdict/verdict.js';
+import { machineByName } from '../../src/reference/machines.js';
 import { formatMetrics, formatVerdict } from '../../src/results/formats/verdict.js';
 import type { Row } from '../../src/results/schema.js';
 import { runOf, sampleRow } from '../results/fixtures.js';
@@ -153,7 +149,10 @@ describe('known machines', () => {
   });
 
   test('shares between two sizes are interpolated, beyond the last they stay, below the first nothing is known', () => {
-    const points = { '1M': 20, '4M': 40 };
+    const points = [
+      [M, 20],
+      [4 * M, 40],
+    ] as const;
     expect([M / 2, M, 2 * M, 4 * M, 8 * M].map((bytes) => efficiencyAt(points, bytes))).toEqual([
       undefined,
       20,

@@ -1,4 +1,5 @@
 import { WeftError } from '../../errors.js';
+import type { Machine } from '../../reference/machines.js';
 import type { Finding } from '../../results/finding.js';
 import { mergeRepeats } from '../../results/repeats.js';
 import type { Run } from '../../results/schema.js';
@@ -15,7 +16,6 @@ import {
   describeMachine,
   judgeByBound,
   judgeByMachine,
-  type Machine,
 } from './machines.js';
 import { type Item, type Verdict, verdictOf } from './verdict.js';
 

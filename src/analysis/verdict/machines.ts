@@ -1,83 +1,15 @@
-import { parseBytes } from '../../measure/units.js';
+import type { Machine } from '../../reference/machines.js';
+import { p5Shares, type Shares } from '../../reference/p5-shares.js';
 import type { Row, Run } from '../../results/schema.js';
-import { judgeRow, limitsOf, type MetricName } from './expectations.js';
+import { judgeRow, limitsOf } from './expectations.js';
 import type { Item } from './verdict.js';
-
-/** A kind of machine whose fabric is known. Rates are the vendor's, per NIC. */
-export interface Machine {
-  readonly name: string;
-  readonly nicGbps: number;
-  readonly nicsPerGpu: number;
-}
-
-/** AWS's instances with EFA, by their public descriptions. */
-export const machines: readonly Machine[] = [
-  { name: 'p4d.24xlarge', nicGbps: 100, nicsPerGpu: 0.5 },
-  { name: 'p5.48xlarge', nicGbps: 100, nicsPerGpu: 4 },
-  { name: 'p5en.48xlarge', nicGbps: 200, nicsPerGpu: 2 },
-  { name: 'p6-b200.48xlarge', nicGbps: 400, nicsPerGpu: 1 },
-];
-
-/** `p5` and `p5.48xlarge` are the same. */
-export const machineByName = (name: string): Machine | undefined =>
-  machines.find((machine) => machine.name === name || machine.name.split('.')[0] === name);
-
-interface Reference {
-  readonly metric: MetricName;
-  readonly columns: Readonly<Record<string, Efficiencies>>;
-  /** Columns whose shares are of the plan's bound: three targets cannot use four NICs. */
-  readonly ofBound?: Readonly<Record<string, Efficiencies>>;
-}
-
-/** Per cent by size, the smallest first. */
-type Efficiencies = Readonly<Record<string, number>>;
-
-const writeSizes = ['256K', '512K', '1M', '2M', '4M', '8M', '16M', '32M', '64M', '1G'];
-const atWriteSizes = (...shares: number[]): Efficiencies =>
-  Object.fromEntries(shares.map((share, i) => [writeSizes[i]!, share]));
-
-/**
- * Share of the line rate by size, as published for p5.48xlarge over EFA (Libefaxx's result tables: write and
- * all2all on 4 nodes, sendrecv on 2). The other machines are held to the same shares of their own rates.
- */
-const reference: Readonly<Record<string, Reference>> = {
-  write: {
-    metric: 'busbwPercent',
-    columns: {
-      SinglePin: atWriteSizes(31.6, 48, 63.3, 77.3, 86.2, 91.4, 94, 95.8, 96.6, 97.7),
-      SingleDMA: atWriteSizes(32.6, 47.9, 64.2, 78.2, 85.9, 91.1, 94, 95.6, 96.6, 97.7),
-      MultiDMA: { '256K': 8.2, '4M': 57.8, '64M': 91.7, '1G': 95 },
-    },
-    ofBound: {
-      RoundRobinDMA: { '256K': 30.1, '4M': 84.3, '64M': 94.9, '1G': 96.1 },
-    },
-  },
-  sendrecv: {
-    metric: 'busbwPercent',
-    columns: {
-      SinglePin: { '128K': 7.1, '1M': 26.8, '4M': 40.2, '16M': 45.9, '128M': 48.2 },
-      SingleDMA: { '128K': 9.8, '1M': 30.6, '4M': 41.6, '16M': 46.2, '128M': 48.3 },
-    },
-  },
-  all2all: {
-    // Three peers: the published per-peer shares, times 3, are what the line carried.
-    metric: 'linePercent',
-    columns: {
-      SinglePin: { '4M': 37.7, '32M': 36.6 },
-      SingleDMA: { '4M': 37.6, '32M': 35.9 },
-      MultiDMA: { '4M': 30.4, '32M': 36.4 },
-      RoundRobinDMA: { '4M': 29.7, '32M': 31.7 },
-    },
-  },
-};
 
 /** Of the reference's share: what still passes, and what fails. */
 const passShare = 0.95;
 const failShare = 0.8;
 
 /** Between two sizes the share is interpolated over the logarithm of the size; beyond the last it stays. */
-export function efficiencyAt(shares: Efficiencies, bytes: number): number | undefined {
-  const points = Object.entries(shares).map(([size, share]) => [parseBytes(size), share] as const);
+export function efficiencyAt(points: Shares['points'], bytes: number): number | undefined {
   const next = points.findIndex(([size]) => size >= bytes);
   if (next === -1) return points.at(-1)?.[1];
   const [after, before] = [points[next]!, points[next - 1]];
@@ -96,14 +28,13 @@ export function judgeByMachine(machine: Machine, runs: readonly Run[]): Item[] {
   ]);
 }
 
+/** The other machines are held to the shares of p5, of their own rates. */
 function judgeByReference(benchmark: string, row: Row): Item[] {
-  const known = reference[benchmark];
-  const ofBound = known?.ofBound?.[row.column];
-  const points = ofBound ?? known?.columns[row.column];
-  if (!known || !points || row.outcome !== 'passed' || row.bytes === null) return [];
-  const share = efficiencyAt(points, row.bytes);
+  const shares = p5Shares(benchmark, row.column);
+  if (!shares || row.outcome !== 'passed' || row.bytes === null) return [];
+  const share = efficiencyAt(shares.points, row.bytes);
   if (share === undefined) return [];
-  const metric = ofBound ? 'ofBoundPercent' : known.metric;
+  const { metric } = shares;
   const limits = limitsOf(metric, share * passShare, share * failShare);
   return [judgeRow(row, { benchmark, column: row.column, metric, limits })];
 }
@@ -145,15 +76,12 @@ function missingNics({ name, nicsPerGpu }: Machine, { benchmark, fabric }: Run):
   ];
 }
 
-/** Columns that were measured and have nothing to be held against. */
+/** Columns that were measured and have nothing to be held against, of benchmarks with published columns. */
 export function columnsWithoutReference(runs: readonly Run[]): string[] {
   const unknown = runs.flatMap(({ benchmark, rows }) => {
-    const known = reference[benchmark];
-    const columns = new Set(
-      rows.filter((row) => row.outcome === 'passed').map((row) => row.column),
-    );
-    if (!known) return [];
-    return [...columns].filter((one) => !known.columns[one] && !known.ofBound?.[one]);
+    const measured = rows.filter((row) => row.outcome === 'passed').map((row) => row.column);
+    const isKnown = (column: string) => p5Shares(benchmark, column) !== undefined;
+    return isKnown('SingleDMA') ? measured.filter((column) => !isKnown(column)) : [];
   });
   return [...new Set(unknown)];
 }

@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import { formatBytes, formatNanoseconds, gbpsOf, plural, sizeText } from '../measure/units.js';
+import type { Strategy } from '../plan/strategies.js';
+import { alignedTable } from '../results/formats/plain-table.js';
+import { wrap } from '../results/formats/text.js';
+import { device, pinned } from '../runner/columns.js';
+import {
+  type Advice,
+  advise,
+  type Flip,
+  mapBuffers,
+  mapSizes,
+  type WriteQuestion,
+} from '../runner/predict/advise.js';
+import { choice, option, sizeAboveZero, wholeNumber } from '../settings/option.js';
+import { predictOptions } from '../settings/predict.js';
+import { fabricModel } from './fabric-model.js';
+import { addOptions, readOptions } from './options.js';
+import { stdoutTerminal } from './output/terminal.js';
+import { formatOption } from './show-options.js';
+
+const table = {
+  fabric: predictOptions.fabric,
+  buffers: option({
+    flags: '--buffers <count>',
+    help: 'independent buffers in flight, each to a peer of its own',
+    kind: wholeNumber(1, 1024),
+    default: 1,
+  }),
+  bytes: option({
+    flags: '--bytes <size>',
+    help: 'size of each buffer',
+    kind: sizeAboveZero,
+    default: 2 ** 30,
+  }),
+  memory: option({
+    flags: '--memory <kind>',
+    help: 'where the buffers are: device, pinned',
+    kind: choice(['device', 'pinned']),
+    default: 'device',
+  }),
+  format: formatOption,
+};
+
+/** `weft advise`: how to spread buffers over NICs, from a model of a fabric. */
+export function addAdviseCommand(program: Command): void {
+  const command = program
+    .command('advise')
+    .description('Say which strategy is the fastest for some buffers, and where that changes.');
+  addOptions(command, table).action((raw: unknown) => {
+    const { fabric, memory, bytes, buffers, format } = readOptions(raw, table);
+    const question = {
+      fabric: fabricModel(fabric),
+      memory: memory === 'device' ? device : pinned,
+      bytes,
+      buffers,
+    };
+    const advice = advise(question);
+    process.stdout.write(format === 'json' ? jsonOf(advice, question) : textOf(advice, question));
+  });
+}
+
+/** As users read strategies. */
+const names: Record<Strategy['id'], string> = {
+  single: 'single',
+  multi: 'split',
+  roundRobin: 'round-robin',
+};
+const nameOf = ({ id }: Strategy): string => names[id];
+
+function textOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestion): string {
+  const { width } = stdoutTerminal();
+  const title = `Use ${nameOf(advice.best)} for ${plural(buffers, 'buffer')} of ${sizeText(bytes)} in ${memory.id} memory (PREDICTED with the model ${fabric.name}, not measured)`;
+  const times = alignedTable({
+    heads: ['strategy', 'predicted', 'Gbps'],
+    lines: advice.times.map(({ strategy, nanoseconds }) => [
+      nameOf(strategy),
+      formatNanoseconds(nanoseconds),
+      gbpsOf(bytes * buffers, nanoseconds).toFixed(1),
+    ]),
+    left: [0],
+  });
+  const sections = [
+    wrap(title, width),
+    wrap(advice.reason, width),
+    times,
+    flipLines(advice.flips, bytes, buffers).flatMap((line) => wrap(line, width)),
+    mapLines(advice),
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function flipLines(flips: readonly Flip[], bytes: number, buffers: number): string[] {
+  const told = (over: Flip['over'], fixed: string, text: (value: number) => string) => {
+    const own = flips.filter((flip) => flip.over === over);
+    const parts = own.map(({ from, to }) => `${nameOf(to)} from ${text(from)} up`);
+    return `With ${fixed}: ${parts.join(', ') || 'the answer is the same everywhere'}.`;
+  };
+  return [
+    told('bytes', plural(buffers, 'buffer'), sizeText),
+    told('buffers', `buffers of ${sizeText(bytes)}`, (count) => plural(count, 'buffer')),
+  ];
+}
+
+const mapLines = ({ map }: Advice): string[] => [
+  'The fastest by size and number of buffers (robin: round-robin):',
+  ...alignedTable({
+    heads: ['', ...mapBuffers.map(String)],
+    lines: map.map((line, i) => [
+      formatBytes(mapSizes[i]!),
+      ...line.map((best) => nameOf(best).replace('round-', '')),
+    ]),
+  }),
+];
+
+function jsonOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestion): string {
+  const { best, times, reason, flips, map } = advice;
+  const record = {
+    schema: 'weft.advice/1',
+    model: { name: fabric.name, source: fabric.source, parameters: fabric.parameters },
+    bytes,
+    buffers,
+    memory: memory.id,
+    best: nameOf(best),
+    reason,
+    strategies: times.map(({ strategy, nanoseconds }) => ({
+      strategy: nameOf(strategy),
+      nanoseconds,
+      gbps: gbpsOf(bytes * buffers, nanoseconds),
+    })),
+    flips: flips.map(({ over, from, to }) => ({ over, from, to: nameOf(to) })),
+    map: { bytes: mapSizes, buffers: mapBuffers, best: map.map((line) => line.map(nameOf)) },
+  };
+  return `${JSON.stringify(record, null, 2)}\n`;
+}

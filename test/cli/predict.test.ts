@@ -1,0 +1,97 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { p5Fabric } from '../../src/reference/p5-fabric.js';
+import { p5Rows } from '../../src/reference/p5-rows.js';
+import { Desk } from '../benchmarks/weft.js';
+
+const timeout = 60_000;
+const desk = new Desk();
+const path = (name: string) => join(desk.folder, name);
+afterAll(() => desk[Symbol.dispose]());
+
+describe('weft predict', () => {
+  test('prints tables that say they are predicted, one per node count, and draws charts', {
+    timeout,
+  }, async () => {
+    const line =
+      'predict all2all --fabric p5 --nodes 2..8 --bytes 1M..4M --columns MultiDMA -o p.svg';
+    const { exitCode, stdout, stderr } = await desk.weft(line);
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout.match(/PREDICTED, not measured · all2all · model p5/g)).toHaveLength(3);
+    expect(stdout).toContain('8 ranks on 8 hosts');
+    expect(stdout).not.toContain('verified');
+    const svg = readFileSync(path('p.svg'), 'utf8');
+    expect(svg).toContain('PREDICTED with the model p5');
+    expect(svg).toContain('95 % intervals of the model');
+  });
+
+  test('JSON has the model in place of a fabric, and an interval for every row', {
+    timeout,
+  }, async () => {
+    const line = 'predict write --nodes 4 --bytes 64M --columns MultiDMA --format json';
+    const { stdout } = await desk.weft(line);
+    const prediction = JSON.parse(stdout);
+    expect(prediction).toMatchObject({
+      schema: 'weft.prediction/1',
+      benchmark: 'write',
+      model: { name: 'p5', parameters: { nicGbps: p5Fabric.parameters.nicGbps } },
+    });
+    expect(prediction.fabric).toBeUndefined();
+    const [row] = prediction.rows;
+    expect(row.gbps).toBeCloseTo((64 * 2 ** 23) / row.nanoseconds.mean, 6);
+    expect(row.interval[0]).toBeLessThan(row.nanoseconds.mean);
+    expect(row.interval[1]).toBeGreaterThan(row.nanoseconds.mean);
+    expect(Object.keys(row.nanoseconds)).toEqual(['mean']);
+    expect(row.samples).toBeUndefined();
+  });
+
+  test('a slow NIC shows', { timeout }, async () => {
+    const timeOf = async (more: string[]) => {
+      const args = ['predict', 'all2all', '--bytes', '32M', '--columns', 'SingleDMA'];
+      const { stdout, stderr } = await desk.run([...args, '--format', 'json', ...more], {});
+      expect(stderr).toBe('');
+      return JSON.parse(String(stdout)).rows[0].nanoseconds.mean as number;
+    };
+    const ratio = (await timeOf(['--fault', 'host 3 nic 0 rate 50%'])) / (await timeOf([]));
+    expect(ratio).toBeGreaterThan(1.9);
+  });
+
+  test.each([
+    ['predict all2all --fabric p9', 'no model of a fabric in p9'],
+    ['predict write --ranks-per-node 8', '--ranks-per-node has no effect on write'],
+    ['predict all2all --routing ecmp', 'need leaf switches'],
+    ['predict all2all --nodes 8..2', 'The range must begin with the smaller value'],
+    ['predict all2all -o p.png', 'charts are written as SVG'],
+  ])('%s is refused', { timeout }, async (line, message) => {
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(stderr).toContain(message);
+    expect(exitCode).toBe(2);
+  });
+});
+
+describe('weft predict fit', () => {
+  test('writes a model that predict takes, and names what does not fit', { timeout }, async () => {
+    writeFileSync(path('p5.csv'), p5Rows);
+    const fit = await desk.weft(
+      'predict fit p5.csv --exchange-nodes 8 --also all2all:RoundRobinDMA:32M -o mine.json',
+    );
+    expect(fit.exitCode, fit.stderr).toBe(0);
+    expect(fit.stdout).toMatch(/nicGbps +97\.45 +97\.19 to 97\.72/);
+    expect(fit.stdout).toContain('rows used in the fit did not fit: sendrecv SingleDMA 128K');
+    expect(fit.stdout).toMatch(/write MultiDMA 4M .* predicted/);
+    const { stdout } = await desk.weft('predict all2all --fabric mine.json --bytes 32M');
+    expect(stdout).toContain('PREDICTED, not measured · all2all · model p5');
+    const { exitCode, stderr } = await desk.weft('predict fit p5.csv --also all2all:MultiPin:4M');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('do not determine their parameters');
+  });
+});
+
+test('weft advise answers with predicted times and a map', { timeout }, async () => {
+  const { stdout } = await desk.weft('advise --fabric p5 --buffers 3 --bytes 1G');
+  expect(stdout).toContain('Use split for 3 buffers of 1G');
+  expect(stdout).toContain('PREDICTED with the model p5, not measured');
+  const json = JSON.parse((await desk.weft('advise --buffers 3 --format json')).stdout);
+  expect(json).toMatchObject({ schema: 'weft.advice/1', best: 'split', buffers: 3 });
+});
