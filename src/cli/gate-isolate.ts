@@ -6,7 +6,7 @@ import { findLab } from '../lab/index.js';
 import { formatIsolation, type IsolationRecord } from '../results/formats/isolation.js';
 import { newRunId } from '../results/run-name.js';
 import { duration, onOff, option, text, type ValuesOf, wholeNumber } from '../settings/option.js';
-import { expandHostList } from '../world/hostlist.js';
+import { expandHostList } from '../topology/host-list.js';
 import { exitCode } from './output/failure.js';
 import { StatusLine } from './output/status-line.js';
 import { writeWhole } from './output/write-whole.js';

@@ -19,7 +19,7 @@ import {
   startInLab,
   topologyFile,
 } from '../lab/index.js';
-import { expandHostList } from '../world/hostlist.js';
+import { expandHostList } from '../topology/host-list.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
 import { withLivePage } from './live-page.js';

@@ -1,4 +1,4 @@
-import { expandHostList } from '../hostlist.js';
+import { expandHostList } from '../../topology/host-list.js';
 import { conflict, derivedPort, integer, type Reader, successors } from './reading.js';
 
 /**
