@@ -7,11 +7,11 @@ import { entries } from './setup/bundles.mjs';
 /** As TypeScript writes them: `from 'zod'` at the end of a line, `import 'zod'`, `import('zod')`. */
 const bareImport = /(?:\bfrom |^import |\bimport\()['"](@?[a-z0-9][\w./:-]*)['"]\)?/gm;
 
-/** Folders of packages, relative to the checkout. */
+/** Folders of packages, and their places in a bundle. An installed package has those it needs beside it. */
 export function packagesFor(root, asked) {
   const found = new Set();
   const visit = (name, from) => {
-    const folder = locate(root, name, from);
+    const folder = locate(name, from);
     if (folder === undefined || found.has(folder)) return folder;
     found.add(folder);
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -23,7 +23,14 @@ export function packagesFor(root, asked) {
   for (const name of [...importedPackages(join(root, 'dist')), ...asked]) {
     if (visit(name, root) === undefined) throw new Error(`${name} is not installed: npm run setup`);
   }
-  return [...found].map((folder) => relative(root, folder)).sort();
+  return [...found].sort().map((from) => ({ from, to: placeOf(root, from) }));
+}
+
+/** Relative to the folder above whose node_modules it lies in: the same tree, whether of a checkout or beside a package. */
+function placeOf(root, folder) {
+  let base = root;
+  while (!folder.startsWith(join(base, 'node_modules/'))) base = dirname(base);
+  return relative(base, folder);
 }
 
 /** Names of the packages that the JavaScript under a folder imports. */
@@ -43,11 +50,11 @@ export function importedPackages(folder) {
   return [...names].sort();
 }
 
-/** As Node looks for packages: in node_modules of the folder and of those above it, up to the checkout. */
-function locate(root, name, from) {
+/** As Node looks for packages: in node_modules of the folder and of those above it. */
+function locate(name, from) {
   for (let folder = from; ; folder = dirname(folder)) {
     const candidate = join(folder, 'node_modules', name);
     if (existsSync(join(candidate, 'package.json'))) return candidate;
-    if (folder === root) return undefined;
+    if (folder === dirname(folder)) return undefined;
   }
 }

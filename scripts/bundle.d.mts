@@ -1,3 +1,6 @@
 export const maxBytes: number;
-export function bundlePaths(options: { tests: boolean }): string[];
+export function bundlePaths(options: {
+  tests: boolean;
+}): { readonly from: string; readonly to: string }[];
+export function lackingIn(folder: string): string[];
 export const runner: string;

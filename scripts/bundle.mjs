@@ -1,8 +1,9 @@
-// Packs everything Weft needs to run on a machine of the same architecture that has no Node, no npm and no compiler:
-// Node itself, the command, the addon, the kernels and the packages they import, as bundle/weft.tar.xz and a script
-// that unpacks and runs it.
-//   npm run bundle                 then, over there:  bundle/run.sh info
+// Packs everything Weft needs to run on a machine of the same architecture that has no Node, no npm, no compiler and no
+// network: Node itself, the command, the addon, the kernels, the packages they import, and libfabric for machines that
+// have none.
+//   npm run bundle                 bundle/weft-VERSION-linux-x64.run, one file that unpacks itself
 //   npm run bundle -- --tests      with the tests and vitest:  bundle/run.sh test test/gpu
+//   weft bundle --out FOLDER       the same from an installed package
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -11,14 +12,20 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { writeBundleFile } from './bundle-file.mjs';
+import { packLibfabric } from './bundle-libraries.mjs';
 import { packagesFor } from './bundle-packages.mjs';
+import { ofSystem, readNeeds, unmet } from './elf.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** Bundles travel over slow links and into small quotas. */
@@ -30,44 +37,78 @@ const headers = [
   ...['proxy/proxy-request.h', 'gpu/queue.h', 'gpu/queue-device.h'].map((name) => `native/${name}`),
 ];
 const always = [
-  ...['bin', 'dist', 'kernels/ptx', ...headers, 'comparisons', 'examples', 'integrations'],
+  ...['bin', 'dist', 'kernels/ptx', ...headers, 'examples', 'integrations'],
   ...['package.json', 'LICENSE'],
+];
+const ownScripts = ['bundle', 'bundle-file', 'bundle-libraries', 'bundle-packages', 'elf'];
+/** An installed package has fewer of these than a checkout: what is not there is not needed. */
+const whereFound = [
+  ...['comparisons', 'build/peers', 'docs'],
+  ...ownScripts.map((name) => `scripts/${name}.mjs`),
 ];
 const forTests = [
   ...['src', 'test', 'native', 'kernels', 'scripts', 'docs', 'README.md'],
   ...['vitest.config.ts', 'tsconfig.json', 'tsconfig.test.json'],
 ];
+/** Built here, or brought by the package. */
+const built = ['build/Release/weft.node', 'build/efa'];
+const prebuilt = [`prebuilds/${process.platform}-${process.arch}`];
 
-/** Built only where the libraries they stand before are installed. */
-const whereBuilt = ['build/peers'];
-
-/** Paths relative to the checkout, without Node. */
+/** Files and folders, and their places in a bundle; without Node and libfabric. */
 export function bundlePaths({ tests }) {
   const packages = packagesFor(root, tests ? ['vitest', 'fast-check', 'execa'] : []);
-  const built = whereBuilt.filter((path) => existsSync(join(root, path)));
-  return [...always, 'build/Release/weft.node', ...built, ...(tests ? forTests : []), ...packages];
+  const exists = (path) => existsSync(join(root, path));
+  const native = exists(built[0]) ? built.filter(exists) : prebuilt;
+  const found = whereFound.filter(exists);
+  const own = [...new Set([...always, ...native, ...found, ...(tests ? forTests : [])])];
+  return [...own.map((path) => ({ from: join(root, path), to: path })), ...packages];
 }
 
 const run = (command, args, options = {}) =>
   execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'], ...options });
 
 function stage(folder, tests) {
-  for (const path of bundlePaths({ tests })) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    // A package's own node_modules are packages of their own in the list.
-    const nested = join(root, path, 'node_modules');
-    cpSync(join(root, path), join(folder, path), {
+  for (const { from, to } of bundlePaths({ tests })) {
+    mkdirSync(dirname(join(folder, to)), { recursive: true });
+    // A package's own node_modules are packages of their own in the list; pages of the API are large.
+    const skipped = [join(from, 'node_modules'), join(root, 'docs/api')];
+    cpSync(from, join(folder, to), {
       recursive: true,
-      filter: (source) => source !== nested,
+      dereference: true,
+      filter: (source) => !skipped.includes(source),
     });
   }
   const node = join(folder, 'node');
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
-  // Symbols for debuggers are a tenth of Node; what addons link against stays.
-  for (const binary of ['node', 'build/Release/weft.node']) {
-    run('strip', ['--strip-unneeded', join(folder, binary)]);
+  strip([node, join(folder, built[0])]);
+}
+
+/** Symbols for debuggers are a tenth of Node; what addons link against stays. */
+function strip(files) {
+  const present = files.filter((file) => existsSync(file));
+  try {
+    run('strip', ['--strip-unneeded', ...present], { stdio: 'ignore' });
+  } catch {
+    // no binutils here: the bundle is larger
   }
+}
+
+/** Node, and what stands before libraries of the system that are in C++, may use the system's libstdc++. */
+const mayNeedCxx = /^(node|build\/peers\/[^/]+\.so)$/;
+
+/** What files of a bundle need that systems may lack to which it is promised, as `file: GLIBC_2.36`. */
+export function lackingIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .flatMap((path) => {
+      const { versions = [], libraries = [] } = readNeeds(join(folder, path)) ?? {};
+      const cxx = mayNeedCxx.test(path);
+      const packed = (name) => existsSync(join(folder, dirname(path), name));
+      const absent = libraries.filter((name) => !cxx && !ofSystem.test(name) && !packed(name));
+      return [...unmet(versions, { cxx }), ...absent].map((name) => `${path}: ${name}`);
+    });
 }
 
 export const runner = `#!/bin/sh
@@ -104,24 +145,58 @@ case "\${1:-}" in
 esac
 `;
 
+/** For GPU machines without an installation: an archive, and a script that also runs the tests. */
+function packTests(folder, out) {
+  const archive = join(out, 'weft.tar.xz');
+  const sorted = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
+  run('tar', [...sorted, '-I', 'nice xz -T2 -6', '-cf', archive, '-C', folder, '.']);
+  writeFileSync(join(out, 'run.sh'), runner, { mode: 0o755 });
+  return archive;
+}
+
+function packFile(folder, out) {
+  const whyNot = packLibfabric(join(folder, 'lib'));
+  if (whyNot) console.error(`without libfabric: ${whyNot}. Install it where the bundle runs.`);
+  const lacking = lackingIn(folder);
+  if (lacking.length > 0) {
+    console.error(`this bundle would need a newer system than it promises:\n${lacking.join('\n')}`);
+    return undefined;
+  }
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const file = join(out, `weft-${version}-linux-x64.run`);
+  const sum = writeBundleFile(file, { folder, version });
+  console.log(`sha256 ${sum}`);
+  return file;
+}
+
+function readArguments(args) {
+  try {
+    const options = { tests: { type: 'boolean' }, out: { type: 'string' } };
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    console.error(`${error.message}; usage: npm run bundle [-- --tests] [-- --out FOLDER]`);
+    return undefined;
+  }
+}
+
 function main(args) {
-  const unknown = args.filter((arg) => arg !== '--tests');
-  if (unknown.length > 0) {
-    console.error(`unknown option ${unknown.join(' ')}; usage: npm run bundle [-- --tests]`);
-    return 2;
+  const asked = readArguments(args);
+  if (asked === undefined) return 2;
+  const { tests = false, out = join(root, 'bundle') } = asked;
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    console.error(
+      `bundles are for Linux on x86-64, not for ${process.platform} on ${process.arch}`,
+    );
+    return 1;
   }
   const folder = mkdtempSync(join(tmpdir(), 'weft-bundle-'));
   try {
-    stage(folder, args.includes('--tests'));
-    const out = join(root, 'bundle');
+    stage(folder, tests);
     mkdirSync(out, { recursive: true });
-    const archive = join(out, 'weft.tar.xz');
-    const sorted = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
-    run('tar', [...sorted, '-I', 'nice xz -T2 -6', '-cf', archive, '-C', folder, '.']);
-    writeFileSync(join(out, 'run.sh'), runner);
-    chmodSync(join(out, 'run.sh'), 0o755);
-    const { size } = statSync(archive);
-    console.log(`bundle/weft.tar.xz: ${(size / 2 ** 20).toFixed(1)} MiB`);
+    const file = tests ? packTests(folder, out) : packFile(folder, out);
+    if (file === undefined) return 1;
+    const { size } = statSync(file);
+    console.log(`${file}: ${(size / 2 ** 20).toFixed(1)} MiB`);
     if (size <= maxBytes) return 0;
     console.error(`the bundle is larger than ${maxBytes / 2 ** 20} MiB`);
     return 1;

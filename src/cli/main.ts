@@ -4,6 +4,7 @@ import { version } from '../world/process-facts.js';
 import { addAbCommand } from './ab.js';
 import { addAdviseCommand } from './advise.js';
 import { describeBenchmark } from './bench.js';
+import { addBundleCommand } from './bundle.js';
 import { addCheckCommand } from './check.js';
 import { addCompareCommand } from './compare.js';
 import { addEmulateCommand } from './emulate.js';
@@ -51,6 +52,7 @@ addReportCommand(program);
 addPlotCommand(program);
 addLabCommand(program);
 addEmulateCommand(program);
+addBundleCommand(program);
 addServeCommand(program);
 // Bad usage is the same on every rank that a parent started: one of them says so.
 if ((process.env.WEFT_RANK ?? '0') !== '0') silence(program);

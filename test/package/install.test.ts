@@ -1,9 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { neededVersions, unmet } from '../../scripts/prebuild.mjs';
+import { lackingIn } from '../../scripts/bundle.mjs';
+import { readNeeds, unmet } from '../../scripts/elf.mjs';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'weft-package-'));
@@ -51,7 +60,7 @@ describe.skipIf(!canPack)('a new user, with the package and libfabric alone', ()
   });
 
   test('has an addon for every glibc from 2.34 on and any libstdc++', () => {
-    const versions = neededVersions(join(installed, 'prebuilds/linux-x64/weft.node'));
+    const { versions } = readNeeds(join(installed, 'prebuilds/linux-x64/weft.node'))!;
     expect(versions).toContain('GLIBC_2.34');
     expect(unmet(versions)).toEqual([]);
     expect(unmet(['GLIBC_2.35', 'GLIBCXX_3.4', 'CXXABI_1.3', 'GCC_3.0'])).toHaveLength(3);
@@ -59,7 +68,7 @@ describe.skipIf(!canPack)('a new user, with the package and libfabric alone', ()
 
   test('has the emulated EFA device for the same systems', () => {
     for (const library of ['libibverbs.so.1', 'libefa.so.1']) {
-      const versions = neededVersions(join(installed, 'prebuilds/linux-x64/efa', library));
+      const { versions } = readNeeds(join(installed, 'prebuilds/linux-x64/efa', library))!;
       expect(unmet(versions), library).toEqual([]);
     }
   });
@@ -83,6 +92,31 @@ describe.skipIf(!canPack)('a new user, with the package and libfabric alone', ()
     const language = ['--target', 'es2022', '--lib', 'es2023,esnext.disposable'];
     const args = ['--noEmit', '--strict', '--module', 'nodenext', ...language, ...types];
     expect(run(process.execPath, [compiler, ...args, 'program.ts'])).toMatchObject({ stdout: '' });
+  });
+
+  test('packs a bundle that runs where there is no Node and no libfabric', {
+    timeout: 120_000,
+  }, () => {
+    const pack = [join(installed, 'bin/weft'), 'bundle', '--out', 'bundle'];
+    expect(run(process.execPath, pack)).toMatchObject({ status: 0, stderr: '' });
+    const [file = '', sum = ''] = readdirSync(join(project, 'bundle'));
+    expect(file).toMatch(/^weft-\d+\.\d+\.\d+-linux-x64\.run$/);
+    expect(sum).toBe(`${file}.sha256`);
+    expect(run('sha256sum', ['-c', sum], { cwd: join(project, 'bundle') })).toMatchObject({
+      status: 0,
+    });
+    const hidden = [process.execPath, '/lib/x86_64-linux-gnu/libfabric.so.1', '/etc/ld.so.cache'];
+    const hide = hidden.map((path) => `mount --bind /dev/null "$(readlink -f ${path})" && `);
+    const bare = { PATH: '/usr/bin:/bin', HOME: folder, WEFT_BUNDLE_DIR: join(folder, 'unpacked') };
+    const command = `${hide.join('')}./bundle/${file} write --ranks 2 -b 64K -e 64K`;
+    expect(run('unshare', ['--mount', 'sh', '-c', command], { env: bare })).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/libfabric 1\.17.*none wrong/s),
+    });
+    const [unpacked = ''] = readdirSync(bare.WEFT_BUNDLE_DIR);
+    const contents = join(bare.WEFT_BUNDLE_DIR, unpacked);
+    expect(existsSync(join(contents, 'lib/libibverbs.so.1'))).toBe(true);
+    expect(lackingIn(contents)).toEqual([]);
   });
 
   test('is told what to do where no addon loads and none can be built', () => {

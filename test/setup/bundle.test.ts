@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -11,9 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { bundlePaths, runner } from '../../scripts/bundle.mjs';
+import { bundlePaths, lackingIn, runner } from '../../scripts/bundle.mjs';
+import { writeBundleFile } from '../../scripts/bundle-file.mjs';
 import { importedPackages, packagesFor } from '../../scripts/bundle-packages.mjs';
+import { readNeeds, unmet } from '../../scripts/elf.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
@@ -36,9 +41,11 @@ function includedBy(path: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
+const placesIn = (tests: boolean) => bundlePaths({ tests }).map(({ to }) => to);
+
 describe('a bundle', () => {
   test('has the command, the addon, the kernels and the packages they import, all of them there', () => {
-    const paths = bundlePaths({ tests: false });
+    const paths = placesIn(false);
     for (const path of ['bin', 'dist', 'kernels/ptx', 'build/Release/weft.node']) {
       expect(paths).toContain(path);
     }
@@ -46,16 +53,15 @@ describe('a bundle', () => {
     for (const name of importedPackages(join(root, 'dist'))) {
       expect(paths).toContain(`node_modules/${name}`);
     }
-    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(bundlePaths({ tests: false }).filter(({ from }) => !existsSync(from))).toEqual([]);
   });
 
   test('has no compiler, and vitest only when asked for', () => {
-    const plain = bundlePaths({ tests: false });
+    const plain = placesIn(false);
     expect(plain).not.toContain('node_modules/typescript');
     expect(plain).not.toContain('node_modules/esbuild');
     expect(plain).not.toContain('node_modules/vitest');
-    const tests = bundlePaths({ tests: true });
-    expect(tests).toEqual(expect.arrayContaining(['node_modules/vitest', 'test', 'src']));
+    expect(placesIn(true)).toEqual(expect.arrayContaining(['node_modules/vitest', 'test', 'src']));
   });
 
   test('needs a package that is not installed: an error, not a bundle that fails later', () => {
@@ -79,10 +85,93 @@ describe('a bundle', () => {
     });
     add('node_modules/outer/node_modules/inner', {});
     add('node_modules/inner', {});
-    expect(packagesFor(checkout, [])).toEqual([
-      'node_modules/outer',
-      'node_modules/outer/node_modules/inner',
-    ]);
+    const places = ['node_modules/outer', 'node_modules/outer/node_modules/inner'];
+    expect(packagesFor(checkout, []).map(({ to }) => to)).toEqual(places);
+    // Beside an installed package, the same.
+    const installed = join(checkout, 'node_modules/@weft-fabric/weft');
+    cpSync(join(checkout, 'dist'), join(installed, 'dist'), { recursive: true });
+    expect(packagesFor(installed, [])).toEqual(
+      places.map((to) => ({ from: join(checkout, to), to })),
+    );
+  });
+});
+
+describe('the file of a bundle', () => {
+  /** One whose Node is a script that says what it was called with. */
+  function smallFile(): string {
+    const contents = folder();
+    const node = '#!/bin/sh\n[ "$1" = --version ] || { echo "$(basename "$1")" "$2"; exit 7; }\n';
+    writeFileSync(join(contents, 'node'), node, { mode: 0o755 });
+    const file = join(folder(), 'weft.run');
+    writeBundleFile(file, { folder: contents, version: '1.2.3' });
+    return file;
+  }
+  const start = (file: string, home: string, args = ['info']) =>
+    execa(file, args, {
+      env: { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home },
+      ...{ extendEnv: false, reject: false },
+    });
+
+  test('unpacks once into the cache, runs weft with its arguments, and ends with its exit code', async () => {
+    const [file, home] = [smallFile(), folder()];
+    for (const args of [['info'], ['list']]) {
+      expect(await start(file, home, args)).toMatchObject({
+        stdout: `weft ${args[0]}`,
+        exitCode: 7,
+      });
+    }
+    const unpacked = readdirSync(join(home, '.cache/weft'));
+    expect(unpacked).toEqual([expect.stringMatching(/^1\.2\.3-[0-9a-f]{12}$/)]);
+  });
+
+  test('unpacks once for ranks that start together', async () => {
+    const [file, home] = [smallFile(), folder()];
+    const ended = await Promise.all(Array.from({ length: 8 }, () => start(file, home)));
+    expect(ended.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(
+      Array(8).fill([7, 'weft info']),
+    );
+    expect(readdirSync(join(home, '.cache/weft'))).toHaveLength(1);
+  });
+
+  test('refuses a damaged copy and leaves nothing behind', async () => {
+    const [file, home] = [smallFile(), folder()];
+    const bytes = readFileSync(file);
+    bytes[bytes.length - 20]! ^= 1;
+    writeFileSync(file, bytes);
+    const { exitCode, stderr } = await start(file, home);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/is damaged: its checksum is wrong\nCopy it again/);
+    expect(readdirSync(join(home, '.cache/weft'))).toEqual([]);
+  });
+
+  test('says where it cannot unpack, and what to set', async () => {
+    const home = folder();
+    writeFileSync(join(home, '.cache'), 'no folder');
+    const { exitCode, stderr } = await start(smallFile(), home);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/cannot write to .*\nSet WEFT_BUNDLE_DIR/);
+  });
+
+  test('holds nothing that a system with glibc 2.34 lacks', () => {
+    const contents = folder();
+    const libc = '/lib/x86_64-linux-gnu/libc.so.6';
+    expect(readNeeds(process.execPath)?.libraries).toContain('libc.so.6');
+    expect(readNeeds(libc)?.versions).toContain('GLIBC_PRIVATE');
+    cpSync(process.execPath, join(contents, 'other'));
+    expect(lackingIn(contents)).toContain('other: libstdc++.so.6');
+    cpSync(process.execPath, join(contents, 'node'));
+    expect(lackingIn(contents).filter((text) => text.startsWith('node:'))).toEqual([]);
+    const versions = [
+      'GLIBC_2.34',
+      'GLIBC_2.2.5',
+      'GLIBC_2.35',
+      'GLIBC_3.0',
+      'GCC_3.0',
+      'GCC_12.0',
+    ];
+    expect(unmet(versions)).toEqual(['GLIBC_2.35', 'GLIBC_3.0', 'GCC_12.0']);
+    expect(unmet(['GLIBCXX_3.4.29', 'GLIBCXX_3.4.30'], { cxx: true })).toEqual(['GLIBCXX_3.4.30']);
+    expect(unmet(['GLIBCXX_3.4', 'CXXABI_1.3'])).toHaveLength(2);
   });
 });
 

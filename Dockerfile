@@ -1,0 +1,21 @@
+# Weft in a container, made from its bundle:
+#   npm run bundle && docker build -t weft .
+#   docker run --network=host --shm-size=2g --ulimit memlock=-1 --device=/dev/infiniband weft info
+# On EFA, choose a base that has AWS's libfabric in /opt/amazon/efa, or mount that folder from the host.
+ARG BASE=debian:12-slim
+
+FROM debian:12-slim AS unpacked
+COPY bundle/weft-*-linux-x64.run /tmp/weft.run
+RUN WEFT_BUNDLE_DIR=/unpacked /tmp/weft.run --version && mv /unpacked/* /opt/weft
+
+FROM ${BASE}
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ibverbs-providers libfabric1 \
+  && rm -rf /var/lib/apt/lists/* \
+  && useradd --uid 1000 --create-home weft \
+  && install --directory --owner=weft /results
+COPY --from=unpacked /opt/weft /opt/weft
+USER weft
+WORKDIR /results
+ENTRYPOINT ["/opt/weft/node", "/opt/weft/bin/weft"]
+CMD ["info"]

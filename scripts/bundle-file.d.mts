@@ -1,0 +1,4 @@
+export function writeBundleFile(
+  path: string,
+  contents: { readonly folder: string; readonly version: string },
+): string;

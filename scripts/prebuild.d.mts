@@ -1,2 +1,0 @@
-export function neededVersions(file: string): string[];
-export function unmet(versions: readonly string[]): string[];
