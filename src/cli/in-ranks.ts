@@ -6,6 +6,7 @@ import {
   identify,
   type Outcome,
   openWorld,
+  type SpawnOptions,
   spawnRanks,
   type World,
 } from '../world/index.js';
@@ -47,7 +48,10 @@ export interface RankJob {
 export async function inRanks(job: RankJob): Promise<number> {
   const { ranks } = job.show;
   const identity = identify(process.env, { ancestors, ranks });
-  const run = () => (identity.launcher === 'single' ? startLocal(job) : joinAndWork(job, identity));
+  const run = () => {
+    if (identity.launcher === 'single') return startLocal(job);
+    return identity.startsRanks ? startHere(job, identity) : joinAndWork(job, identity);
+  };
   if (!showsLive(job, identity)) return run();
   // What cannot run needs no page.
   if (identity.launcher === 'single') job.preflight(job.localRanks());
@@ -55,27 +59,35 @@ export async function inRanks(job: RankJob): Promise<number> {
 }
 
 /** The process that the user or a launcher started: a local job's ranks leave the page to their parent. */
-const showsLive = ({ show }: RankJob, { launcher, rank }: Identity): boolean =>
-  show.live === true && launcher !== 'local' && (launcher === 'single' || rank === 0);
+const showsLive = ({ show }: RankJob, { launcher, rank, startsRanks }: Identity): boolean =>
+  show.live === true && launcher !== 'local' && rank === 0 && !startsRanks;
 
 const unauthenticated =
   'weft: unauthenticated: ranks identify each other only by the launcher’s job ids; set WEFT_TOKEN or --token-file';
 
 async function startLocal(job: RankJob): Promise<number> {
-  const { show, pin, gpus } = job;
   const ranks = job.localRanks();
-  if (!show.quiet && show.ranks === undefined) warnOfTwins();
+  if (!job.show.quiet && job.show.ranks === undefined) warnOfTwins();
   job.preflight(ranks);
-  const launched = job.launch?.(ranks);
-  if (launched) return launched;
+  return job.launch?.(ranks) ?? spawnAndWait(job, { ranks });
+}
+
+/** A pod with several ranks: this process starts those of its host. */
+const startHere = (job: RankJob, { rank, localSize }: Identity): Promise<number> =>
+  spawnAndWait(job, { ranks: localSize, firstRank: rank });
+
+async function spawnAndWait(
+  { show, pin, gpus, everyoneSpeaks = false }: RankJob,
+  which: Pick<SpawnOptions, 'ranks' | 'firstRank'>,
+): Promise<number> {
   const started = await spawnRanks({
-    ranks,
+    ...which,
     command: process.execPath,
     args: process.argv.slice(1),
     pin,
     gpus,
     prefix: show.verbose,
-    everyoneSpeaks: job.everyoneSpeaks ?? false,
+    everyoneSpeaks,
   });
   return conclude(await started.done);
 }

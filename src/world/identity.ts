@@ -1,4 +1,5 @@
 import { WeftError } from '../errors.js';
+import { kubernetes } from './launchers/kubernetes.js';
 import { local } from './launchers/local.js';
 import { mpich, openmpi } from './launchers/mpi.js';
 import { nodes } from './launchers/nodes.js';
@@ -15,6 +16,7 @@ export const launchers = [
   'srun',
   'openmpi',
   'mpich',
+  'kubernetes',
 ] as const;
 export type Launcher = (typeof launchers)[number];
 
@@ -27,6 +29,8 @@ export interface Identity {
   readonly size: number;
   readonly localRank: number;
   readonly localSize: number;
+  /** This process is no rank: it starts the ranks of its host, and they find theirs in WEFT_LOCAL_RANK. */
+  readonly startsRanks?: boolean;
   /** Which of the job's hosts this is; undefined where the launcher does not say. */
   readonly hostIndex: number | undefined;
   /** Every rank runs on this host. */
@@ -82,7 +86,8 @@ export function identify(env: Environment, options: IdentifyOptions = {}): Ident
   const found = (['torchrun', 'openmpi', 'mpich', 'srun'] as const)
     .map((name) => readers[name](env, options))
     .filter((reading) => reading !== undefined);
-  const inner = innermost(found, env);
+  // A pod may itself start ranks with torchrun or mpirun; only without them is it a host of its job.
+  const inner = innermost(found, env) ?? readers.kubernetes(env, options);
   if (inner === undefined) {
     refuseStrangers(env);
     refuseLostRank(env, options);
@@ -152,18 +157,38 @@ function refuseLostRank(env: Environment, { ranks, ancestors }: IdentifyOptions)
   throw conflict(what, env, passThem);
 }
 
-/** A batch script or an salloc shell holds several tasks, but this process was not started by srun. */
+/** One process where a scheduler prepared several: alone it would measure something else than was meant. */
 function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
+  if (options.ranks !== undefined) return;
+  const alone = 'or set `ranks` for ranks on this host only.';
   const tasks = Number(env.SLURM_NTASKS ?? env.SLURM_NPROCS ?? 1);
-  if (options.ranks !== undefined || env.SLURM_STEP_ID !== undefined || !(tasks > 1)) return;
-  throw conflict(
-    `this Slurm allocation has ${tasks} tasks, but srun did not start this process`,
-    env,
-    'Put srun in front of the command, or set `ranks` for ranks on this host only.',
-  );
+  if (env.SLURM_STEP_ID === undefined && tasks > 1) {
+    throw conflict(
+      `this Slurm allocation has ${tasks} tasks, but srun did not start this process`,
+      env,
+      `Put srun in front of the command, ${alone}`,
+    );
+  }
+  if (env.K_MPI_JOB_ROLE === 'launcher') {
+    throw conflict(
+      'this is the launcher pod of an MPIJob, but mpirun did not start this process',
+      env,
+      `Put mpirun in front of the command, ${alone}`,
+    );
+  }
+  if (env.JOB_COMPLETION_INDEX !== undefined) {
+    throw conflict(
+      'this pod of an Indexed Job does not know how many pods the job has',
+      env,
+      `Set WEFT_NODES, MASTER_ADDR and MASTER_PORT as \`weft k8s\` does, ${alone}`,
+    );
+  }
 }
 
-const readers = { local, nodes, torchrun, srun, openmpi, mpich } satisfies Record<string, Reader>;
+const readers = { local, nodes, torchrun, srun, openmpi, mpich, kubernetes } satisfies Record<
+  string,
+  Reader
+>;
 
 /** Launchers that leave traces but whose ranks are not read: better an error than N worlds of 1. */
 const foreignLaunchers = [

@@ -30,7 +30,7 @@ export interface OpenWorldOptions extends Pick<IdentifyOptions, 'ranks' | 'launc
   /** The interface on which rank 0 listens when there are several hosts. */
   iface?: string;
   tokenFile?: string;
-  /** For joining, and for each operation that names none. Default 60 s. */
+  /** For joining, unless WEFT_JOIN_TIMEOUT says otherwise, and for each operation that names none. Default 60 s. */
   timeoutMs?: number;
   /** How often ranks show that they live. Default 2 s. */
   heartbeatMs?: number;
@@ -79,14 +79,16 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
   const env = options.env ?? process.env;
   const timeoutMs = checkedTimeout(options.timeoutMs ?? 60_000);
   const identified = identify(env, { ...options, ancestors });
+  if (identified.startsRanks) throw notStarted(identified);
+  const joinMs = joinTimeout(env) ?? timeoutMs;
   const leaveBoard = identified.board && leavingBoard(identified.board);
-  const { identity, hosts } = await learnJob(identified, timeoutMs);
+  const { identity, hosts } = await learnJob(identified, joinMs);
   const { token, authenticated } = chooseToken(env, identity, options.tokenFile);
   const meeting = planMeeting(identity, { ...options, env, interfaces: networkInterfaces() });
   const shared = {
     size: identity.size,
     secret: { token, jobId: identity.jobId },
-    timeoutMs,
+    timeoutMs: joinMs,
     heartbeatMs: options.heartbeatMs ?? 2000,
     silenceMs: options.silenceMs ?? 30_000,
   };
@@ -129,6 +131,19 @@ function refuseFewFiles(ranks: number): void {
   const message = `rank 0 may open ${openFiles} files, but needs ${needed} to meet ${ranks} ranks`;
   throw new WeftError('PREFLIGHT', message, { hint: openFilesHint });
 }
+
+/** Schedulers start hosts minutes apart, as images arrive: joining may need more patience than transfers. */
+function joinTimeout({ WEFT_JOIN_TIMEOUT: given }: Environment): number | undefined {
+  if (given === undefined) return undefined;
+  const ms = Number(given) * 1000;
+  if (given.trim() !== '' && ms > 0) return checkedTimeout(ms);
+  throw new WeftError('BAD_USAGE', `WEFT_JOIN_TIMEOUT=${given} is not a number of seconds above 0`);
+}
+
+const notStarted = ({ localSize }: Identity): WeftError =>
+  new WeftError('LAUNCHER_CONFLICT', `this pod has ${localSize} ranks, but they were not started`, {
+    hint: 'Start the program with `weft run FILE`, or set WEFT_RANKS_PER_NODE=1.',
+  });
 
 /** Timers end at 24 days; a day is as good as for ever. */
 function checkedTimeout(ms: number): number {

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import type { Writable } from 'node:stream';
 import { WeftError } from '../../errors.js';
-import { randomToken } from '../rendezvous/token.js';
 import { refuseTooMany } from './machine.js';
 import { firstFailure, type Outcome, type RankExit } from './outcome.js';
 import { pinPlan } from './pinning.js';
 import { type RankChild, startRank } from './rank-child.js';
-import { listenFd, reportFd } from './rank-process.js';
+import { listenFd } from './rank-process.js';
+import { jobVariables, placeVariables } from './variables.js';
 
 /** What to start, how often, and what to do with its output. */
 export interface SpawnOptions {
@@ -35,6 +34,8 @@ export interface SpawnOptions {
   readonly host?: '127.0.0.1' | '::1';
   /** Default: all ranks run on this host. */
   readonly hosts?: SpawnHosts;
+  /** These are ranks of a larger job, from this one on; the environment says where the job meets. */
+  readonly firstRank?: number;
 }
 
 /** Hosts that live on this machine, such as network namespaces. */
@@ -77,7 +78,8 @@ export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
     gpus: options.gpus,
   });
   // The socket listens before any rank exists, and rank 0 inherits it: no port is free for others to take.
-  const server = options.hosts ? undefined : await listen(options.host ?? '127.0.0.1');
+  const elsewhere = options.hosts !== undefined || options.firstRank !== undefined;
+  const server = elsewhere ? undefined : await listen(options.host ?? '127.0.0.1');
   const job = new Job(options, server, cores);
   return { pids: job.pids, done: job.done, stop: () => job.stop() };
 }
@@ -118,10 +120,10 @@ class Job {
     for (const signal of userSignals) process.on(signal, this.#onSignal);
     const common = { ...process.env, ...options.env, ...jobVariables(options, server) };
     try {
-      for (let rank = 0; rank < options.ranks; rank += 1) {
-        this.#start(rank, { ...common, WEFT_CORES: (cores?.[rank] ?? []).join(',') }, server);
+      for (let local = 0; local < options.ranks; local += 1) {
+        this.#start(local, { ...common, WEFT_CORES: (cores?.[local] ?? []).join(',') }, server);
         // Rank 0 has its copy; ours must not accept, and in this same turn it cannot have.
-        if (rank === 0) server?.close();
+        if (local === 0) server?.close();
       }
     } catch (error) {
       this.#signalAll('SIGKILL');
@@ -146,8 +148,9 @@ class Job {
     return this.done;
   }
 
-  #start(rank: number, env: NodeJS.ProcessEnv, server: Server | undefined): void {
+  #start(local: number, env: NodeJS.ProcessEnv, server: Server | undefined): void {
     const { prefix = false, everyoneSpeaks = false, stdout, stderr, hosts } = this.#options;
+    const rank = (this.#options.firstRank ?? 0) + local;
     const inherits = rank === 0 && server !== undefined;
     const enter = hosts?.enter(Math.floor(rank / hosts.ranksPerHost)) ?? [];
     const [command, ...args] = [...enter, this.#options.command, ...(this.#options.args ?? [])];
@@ -158,8 +161,7 @@ class Job {
         args,
         env: {
           ...env,
-          ...placeVariables(rank, hosts),
-          WEFT_RANK: String(rank),
+          ...placeVariables(local, this.#options),
           WEFT_LISTEN_FD: inherits ? String(listenFd) : undefined,
         },
         prefix,
@@ -220,28 +222,4 @@ class Job {
       if (signal === 'SIGTERM') child.process.kill('SIGCONT');
     }
   }
-}
-
-const placeVariables = (rank: number, hosts: SpawnHosts | undefined): NodeJS.ProcessEnv => ({
-  WEFT_LOCAL_RANK: hosts && String(rank % hosts.ranksPerHost),
-  WEFT_LOCAL_SIZE: hosts && String(hosts.ranksPerHost),
-});
-
-function masterOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-function jobVariables(
-  { ranks, hosts }: SpawnOptions,
-  server: Server | undefined,
-): Record<string, string> {
-  return {
-    WEFT_SIZE: String(ranks),
-    WEFT_MASTER: server ? masterOf(server) : `${hosts?.master.host}:${hosts?.master.port}`,
-    WEFT_JOB: randomUUID(),
-    WEFT_TOKEN: randomToken(),
-    WEFT_PARENT: String(process.pid),
-    WEFT_REPORT_FD: String(reportFd),
-  };
 }

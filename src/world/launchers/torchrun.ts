@@ -13,6 +13,8 @@ import {
 /** torchrun, and ranks set by hand after its convention (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT). */
 export const torchrun: Reader = (env) => {
   const agent = env.TORCHELASTIC_RUN_ID !== undefined;
+  // A pod of a PyTorchJob or TrainJob: RANK, if set, is the pod's.
+  if (!agent && env.PET_NNODES !== undefined && env.LOCAL_RANK === undefined) return undefined;
   // Batch scripts often export WORLD_SIZE for programs that read the rest from Slurm or MPI themselves.
   const others = [env.SLURM_STEP_NUM_TASKS, env.OMPI_COMM_WORLD_SIZE, env.PMI_SIZE];
   if (!agent && env.RANK === undefined && others.includes(env.WORLD_SIZE)) return undefined;

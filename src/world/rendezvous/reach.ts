@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeftError } from '../../errors.js';
 import { introduce, Refusal, type Secret } from './auth.js';
@@ -67,17 +67,30 @@ async function tryOnce(
 function connected(host: string, port: number, withinMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
-    const timer = setTimeout(() => socket.destroy(new Error('no answer')), withinMs);
+    let found = isIP(host) !== 0;
+    socket.once('lookup', (error) => {
+      found = error === null;
+    });
+    const timer = setTimeout(() => {
+      socket.destroy(found ? new Error('no answer') : new Unresolved('no answer'));
+    }, withinMs);
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', reject);
       resolve(socket);
     });
-    socket.once('error', (error) => {
+    socket.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      reject(error);
+      reject(error.syscall === 'getaddrinfo' ? new Unresolved(error.code) : error);
     });
   });
+}
+
+/** The name of rank 0's host is not known, or not yet: a pod's name appears seconds after the pod. */
+class Unresolved extends Error {
+  constructor(why = '') {
+    super(`the name does not resolve: ${why}`);
+  }
 }
 
 const isFinal = (error: unknown, ports: number): error is Refusal =>
@@ -92,6 +105,9 @@ const hints: Record<string, string> = {
   version: 'Run the same version of Weft on every host.',
 };
 
+const unresolvedHint =
+  'It must name rank 0’s host. On Kubernetes, check that pod 0 has started and that the headless Service selects it.';
+
 function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error>): WeftError {
   const [first] = seen.values();
   const reason = first instanceof Refusal && first.reason !== 'stranger' ? first.reason : undefined;
@@ -100,11 +116,17 @@ function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error
     const message = `the rendezvous at ${where} refused this rank: ${first?.message}`;
     return new WeftError('RENDEZVOUS_FAILED', message, { hint: hints[reason], cause: first });
   }
+  const within = `within ${(timeoutMs / 1000).toFixed(1)} s`;
+  // Only where nothing else was tried is the name to blame: beside rank 0, its name is tried last.
+  if (seen.size > 0 && [...seen.values()].every((error) => error instanceof Unresolved)) {
+    const message = `the name ${hosts.join(' or ')} did not resolve ${within}`;
+    return new WeftError('RENDEZVOUS_FAILED', message, { hint: unresolvedHint, cause: first });
+  }
   const list = [...seen].slice(0, 6).map(([where, error]) => `${where}: ${error.message}`);
   const more = seen.size > list.length ? `; and ${seen.size - list.length} more` : '';
   return new WeftError(
     'RENDEZVOUS_FAILED',
-    `rank 0 cannot be reached: no connection within ${(timeoutMs / 1000).toFixed(1)} s (${list.join('; ')}${more})`,
+    `rank 0 cannot be reached: no connection ${within} (${list.join('; ')}${more})`,
     {
       hint: `Check that rank 0 is running, that ${hosts.join(' or ')} is its host, and that the port is open between the hosts.`,
       cause: first,
