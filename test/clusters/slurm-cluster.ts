@@ -22,6 +22,8 @@ export interface ClusterOptions {
   readonly lab?: Partial<LabSpec>;
   /** Lines for slurm.conf: Prolog, HealthCheckProgram, SlurmctldParameters, … They win over ours. */
   readonly conf?: readonly string[];
+  /** Lines for gres.conf: devices that Slurm counts. */
+  readonly gres?: readonly string[];
 }
 
 /** Fields of `scontrol show`, by name. */
@@ -39,7 +41,7 @@ export class SlurmCluster implements AsyncDisposable {
   static async open(options: ClusterOptions = {}): Promise<SlurmCluster> {
     const hosts = await LabHosts.raise(options.name ?? 'slurm', options.lab);
     try {
-      const cluster = new SlurmCluster(hosts, options.conf ?? []);
+      const cluster = new SlurmCluster(hosts, options);
       await cluster.idle();
       return cluster;
     } catch (error) {
@@ -48,13 +50,14 @@ export class SlurmCluster implements AsyncDisposable {
     }
   }
 
-  private constructor(hosts: LabHosts, conf: readonly string[]) {
+  private constructor(hosts: LabHosts, { conf = [], gres = [] }: ClusterOptions) {
     this.hosts = hosts;
     const { folder, names } = hosts;
     const own = names.flatMap((name) => [`spool-${name}`, `tmp-${name}`]);
     for (const name of ['state', ...own]) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'slurm.conf'), this.#configuration(conf));
     writeFileSync(join(folder, 'cgroup.conf'), 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n');
+    writeFileSync(join(folder, 'gres.conf'), gres.map((line) => `${line}\n`).join(''));
     const long = { timeoutMs: 3_600_000 };
     this.#controller = this.start('slurmctld', ['-D'], long);
     this.#daemons = names.map((name, host) => this.start('slurmd', ['-D', '-N', name], long, host));
