@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { benchmarks } from '../dist/benchmarks/index.js';
+import { k8sOptions, sbatchOptions } from '../dist/cli/job-files/options.js';
 import { showOptions } from '../dist/cli/show-options.js';
 import { commonKeysOf } from '../dist/runner/benchmark.js';
 import { flagOf, formatValue } from '../dist/settings/option.js';
@@ -97,6 +98,16 @@ ${onCommandLine(showOptions)}
 Options of \`weft soak\`, before the \`--\`; see [soak.md](soak.md).
 
 ${onCommandLine(soakOptions)}
+
+## Job files
+
+Options of \`weft sbatch\`, before the \`--\`; see [clusters.md](clusters.md#batch-scripts).
+
+${onCommandLine(sbatchOptions)}
+
+Options of \`weft k8s\`, before the \`--\`; see [kubernetes.md](kubernetes.md).
+
+${onCommandLine(k8sOptions)}
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, text);

@@ -14,7 +14,7 @@ export function addK8sCommand(program: Command): void {
     .summary('Print a Kubernetes manifest.')
     .description('Print a Kubernetes manifest that runs a weft command in pods.')
     .argument('<command...>', 'weft command and options, e.g. -- all2all -b 16M')
-    .usage('--nodes <count> --image <image> [options] -- <command> [command options]')
+    .usage('--nodes <n> --image <image> [options] -- <command> [its options]')
     .passThroughOptions();
   addOptions(command, k8sOptions).action((words: string[], raw: unknown) => {
     const flags = { nodes: '--nodes', image: '--image' } as const;

@@ -15,7 +15,7 @@ export function addSbatchCommand(program: Command): void {
     .summary('Print or submit a Slurm batch script.')
     .description('Print a Slurm batch script that runs a weft command, or submit it.')
     .argument('<command...>', 'weft command and options, e.g. -- all2all -b 16M')
-    .usage('--nodes <count> [options] -- <command> [command options]')
+    .usage('--nodes <n> [options] -- <command> [its options]')
     .passThroughOptions();
   addOptions(command, sbatchOptions).action((words: string[], raw: unknown) => {
     const options = required(readOptions(raw, sbatchOptions), { nodes: '--nodes' });

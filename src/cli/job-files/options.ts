@@ -85,7 +85,6 @@ const jobOptions = {
     flags: '--time <time>',
     help: 'stop the job after this time, e.g. 30m',
     kind: duration,
-    defaultText: 'no limit of its own',
   }),
 };
 
@@ -96,18 +95,17 @@ export const sbatchOptions = {
   account: option({ flags: '--account <name>', help: 'Slurm account', kind: text }),
   folder: option({
     flags: '--folder <folder>',
-    help: 'folder for results and output, seen by all nodes',
+    help: 'shared folder for results and output',
     kind: text,
-    defaultText: 'the current one',
   }),
   image: option({
     flags: '--container-image <image>',
-    help: 'run in this container (needs pyxis and enroot)',
+    help: 'run in this container (needs pyxis)',
     kind: text,
   }),
   mounts: option({
     flags: '--container-mounts <list>',
-    help: 'folders to mount in the container, as pyxis takes them',
+    help: 'folders to mount in it, e.g. /fsx:/fsx',
     kind: text,
   }),
   efa: onOff('--efa', 'use EFA only; fail on nodes without it'),
@@ -115,7 +113,7 @@ export const sbatchOptions = {
     flags: '--weft <path>',
     help: 'path of weft on the nodes',
     kind: text,
-    defaultText: 'this one; weft in a container',
+    defaultText: 'this one',
   }),
   submit: onOff('--submit', 'submit the script instead of printing it'),
   format: option({
@@ -146,7 +144,7 @@ export const k8sOptions = {
   }),
   hugePageBytes: option({
     flags: '--huge-pages <size>',
-    help: 'huge pages of 2 MiB per pod, in bytes, e.g. 5G',
+    help: 'huge pages (2 MiB) per pod, e.g. 5G',
     kind: hugePages,
   }),
   memoryBytes: option({
@@ -163,7 +161,7 @@ export const k8sOptions = {
   }),
   results: option({
     flags: '--results <volume>',
-    help: 'volume for results: pvc:NAME, host:/PATH, empty',
+    help: 'results: pvc:NAME, host:/PATH, empty',
     kind: volume,
     default: 'empty',
   }),
