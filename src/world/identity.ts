@@ -180,7 +180,7 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
     throw conflict(
       'this pod of an Indexed Job does not know how many pods the job has',
       env,
-      `Set WEFT_NODES, MASTER_ADDR and MASTER_PORT as \`weft k8s\` does, ${alone}`,
+      `Set WEFT_PODS, MASTER_ADDR and MASTER_PORT as \`weft k8s\` does, ${alone}`,
     );
   }
 }

@@ -142,7 +142,7 @@ function joinTimeout({ WEFT_JOIN_TIMEOUT: given }: Environment): number | undefi
 
 const notStarted = ({ localSize }: Identity): WeftError =>
   new WeftError('LAUNCHER_CONFLICT', `this pod has ${localSize} ranks, but they were not started`, {
-    hint: 'Start the program with `weft run FILE`, or set WEFT_RANKS_PER_NODE=1.',
+    hint: 'Start the program with `weft run FILE`, or set WEFT_RANKS_PER_POD=1.',
   });
 
 /** Timers end at 24 days; a day is as good as for ever. */

@@ -5,8 +5,8 @@ import { openmpi, torchrun } from './launcher-environments.js';
 
 const indexed = (index: number, pods: number, ranks = 1): Environment => ({
   JOB_COMPLETION_INDEX: `${index}`,
-  WEFT_NODES: `${pods}`,
-  WEFT_RANKS_PER_NODE: `${ranks}`,
+  WEFT_PODS: `${pods}`,
+  WEFT_RANKS_PER_POD: `${ranks}`,
   MASTER_ADDR: 'job-0.svc',
   MASTER_PORT: '29500',
 });
@@ -77,7 +77,7 @@ describe('ranks in pods', () => {
     const env = { ...trainJob(1, 2, '2'), WEFT_LOCAL_RANK: '1' };
     expect(identify(env)).toMatchObject({ rank: 3, size: 4, masterHost: 'job-node-0-0.job' });
     expect(identify({ ...pytorchJob(1, 2, 2), WORLD_SIZE: '2' })).toMatchObject({ rank: 2 });
-    expect(identify({ ...trainJob(0, 2, 'auto'), WEFT_RANKS_PER_NODE: '1' }).size).toBe(2);
+    expect(identify({ ...trainJob(0, 2, 'auto'), WEFT_RANKS_PER_POD: '1' }).size).toBe(2);
   });
 
   test.each<[string, Environment, string]>([
@@ -90,13 +90,13 @@ describe('ranks in pods', () => {
 
 describe('pods that do not know their place', () => {
   test.each<[string, Environment, RegExp, RegExp]>([
-    ['an Indexed Job alone', { JOB_COMPLETION_INDEX: '1' }, /how many pods/, /WEFT_NODES/],
-    ['a Job that is not indexed', { WEFT_NODES: '2' }, /JOB_COMPLETION_INDEX is not/, /Indexed/],
-    ['an index too many', indexed(2, 2), /INDEX=2 is not below WEFT_NODES=2/, /completions/],
+    ['an Indexed Job alone', { JOB_COMPLETION_INDEX: '1' }, /how many pods/, /WEFT_PODS/],
+    ['a Job that is not indexed', { WEFT_PODS: '2' }, /JOB_COMPLETION_INDEX is not/, /Indexed/],
+    ['an index too many', indexed(2, 2), /INDEX=2 is not below WEFT_PODS=2/, /completions/],
     [
       'jobs of different sizes',
       { ...indexed(0, 3), JOBSET_JOB_INDEX: '0', JOBSET_REPLICAS: '2' },
-      /WEFT_NODES=3 is not a multiple of JOBSET_REPLICAS=2/,
+      /WEFT_PODS=3 is not a multiple of JOBSET_REPLICAS=2/,
       /./,
     ],
     [

@@ -96,8 +96,8 @@ function indexedPod(
     workingDir: resultsFolder,
     env: [
       ...env({
-        WEFT_NODES: String(nodes),
-        WEFT_RANKS_PER_NODE: String(ranksPerNode),
+        WEFT_PODS: String(nodes),
+        WEFT_RANKS_PER_POD: String(ranksPerNode),
         MASTER_ADDR: masterHost,
         MASTER_PORT: String(masterPort),
         ...commonVariables(job),

@@ -51,26 +51,26 @@ export const kubernetes: Reader = (env) => {
 
 /** Kubernetes gives the index of the pod, JobSet's labels that of its job; the manifest must give the rest. */
 function indexedPod(env: Environment): Pod | undefined {
-  if (env.WEFT_NODES === undefined) return undefined;
+  if (env.WEFT_PODS === undefined) return undefined;
   if (env.JOB_COMPLETION_INDEX === undefined) {
-    throw conflict('WEFT_NODES is set, but JOB_COMPLETION_INDEX is not', env, notIndexed);
+    throw conflict('WEFT_PODS is set, but JOB_COMPLETION_INDEX is not', env, notIndexed);
   }
-  const pods = integer(env, 'WEFT_NODES', 1);
+  const pods = integer(env, 'WEFT_PODS', 1);
   const jobs = place(env, 'JOBSET_JOB_INDEX', 'JOBSET_REPLICAS') ?? { rank: 0, size: 1 };
   if (pods % jobs.size !== 0) {
-    throw conflict(`WEFT_NODES=${pods} is not a multiple of JOBSET_REPLICAS=${jobs.size}`, env);
+    throw conflict(`WEFT_PODS=${pods} is not a multiple of JOBSET_REPLICAS=${jobs.size}`, env);
   }
   const perJob = pods / jobs.size;
   const index = integer(env, 'JOB_COMPLETION_INDEX', 0);
   if (index >= perJob) {
-    const limit = jobs.size === 1 ? `WEFT_NODES=${pods}` : `the ${perJob} pods of a job`;
+    const limit = jobs.size === 1 ? `WEFT_PODS=${pods}` : `the ${perJob} pods of a job`;
     throw conflict(`JOB_COMPLETION_INDEX=${index} is not below ${limit}`, env, sameCount);
   }
   const meeting = masterOf(env);
   return {
     index: jobs.rank * perJob + index,
     pods,
-    ranks: optional(env, 'WEFT_RANKS_PER_NODE', 1) ?? 1,
+    ranks: optional(env, 'WEFT_RANKS_PER_POD', 1) ?? 1,
     master: meeting,
     names: jobs.size === 1 ? podNames(meeting.host, pods) : undefined,
     attempt: optional(env, 'JOBSET_RESTART_ATTEMPT', 0) ?? 0,
@@ -78,7 +78,7 @@ function indexedPod(env: Environment): Pod | undefined {
 }
 
 const notIndexed = 'Set `completionMode: Indexed` in the Job.';
-const sameCount = 'Set completions and parallelism of the Job to the number of pods in WEFT_NODES.';
+const sameCount = 'Set completions and parallelism of the Job to the number of pods in WEFT_PODS.';
 
 /** The Training Operator and Kubeflow Trainer set torchrun's PET_ variables; RANK is the pod's, not a process's. */
 function operatorPod(env: Environment): Pod | undefined {
@@ -112,13 +112,13 @@ const elastic =
   'Pods of an elastic PyTorchJob have no ranks of their own: start Weft with torchrun --no_python in them.';
 
 function ranksOfOperator(env: Environment): number {
-  const asked = optional(env, 'WEFT_RANKS_PER_NODE', 1);
+  const asked = optional(env, 'WEFT_RANKS_PER_POD', 1);
   if (asked !== undefined) return asked;
   if (/^(auto|cpu|gpu)$/.test(env.PET_NPROC_PER_NODE ?? '')) {
     throw conflict(
       `PET_NPROC_PER_NODE=${env.PET_NPROC_PER_NODE} is not a number of ranks`,
       env,
-      'Set the processes per node of the job to a number, or set WEFT_RANKS_PER_NODE.',
+      'Set the processes per node of the job to a number, or set WEFT_RANKS_PER_POD.',
     );
   }
   return optional(env, 'PET_NPROC_PER_NODE', 1) ?? 1;
