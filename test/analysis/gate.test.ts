@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { gapFindings } from '../../src/analysis/diagnosis/gaps.js';
 import { unfinishedGate, worstOf } from '../../src/analysis/gate/gate.js';
-import { type GateFacts, judgeNodes, suspectsOf } from '../../src/analysis/gate/judge.js';
+import { type GateFacts, judgeNodes } from '../../src/analysis/gate/judge.js';
+import { suspectsOf } from '../../src/analysis/gate/suspects.js';
 import { gateRounds } from '../../src/benchmarks/gate/rounds.js';
 
 const rate = 10;

@@ -35,7 +35,11 @@ interface Expectation {
 }
 
 /** Of the other nodes, because a slow node must not lower what is expected of it. */
-function expectationFor(node: string, rail: number, facts: GateFacts): Expectation | undefined {
+export function expectationFor(
+  node: string,
+  rail: number,
+  facts: GateFacts,
+): Expectation | undefined {
   const { minGbps, lineRatesGbps, cells, nodes } = facts;
   if (minGbps !== undefined) {
     return { base: minGbps, pass: minGbps, fail: minGbps, of: '--min-gbps' };
@@ -73,7 +77,7 @@ const cellsOf = (
 const bestOf = (cells: readonly GateCell[]): number | null =>
   cells.length === 0 ? null : Math.max(...cells.map(({ gbps }) => gbps));
 
-const gradeOf = (gbps: number, { pass, fail }: Expectation): NodeGrade =>
+export const gradeOf = (gbps: number, { pass, fail }: Expectation): NodeGrade =>
   gbps >= pass ? 'pass' : gbps >= fail ? 'degraded' : 'fail';
 
 /** One thing that is wrong with a node. */
@@ -198,7 +202,7 @@ function downOf(node: string, facts: GateFacts, findings: readonly Finding[]): T
     .flatMap(({ cause, who }): Trouble[] => {
       const { nic = 'a NIC', host, from, to } = who;
       if (cause === 'nic' && host === node) {
-        const reason = `${nic} is down: it reaches no other node`;
+        const reason = `${nic} is missing or down: it reaches no other node`;
         return [{ grade: 'fail', share: 0, reason }];
       }
       if (cause !== 'pair' || (from !== node && to !== node)) return [];
@@ -208,44 +212,3 @@ function downOf(node: string, facts: GateFacts, findings: readonly Finding[]): T
       return [{ grade: either === '' ? 'degraded' : 'fail', share: 0, reason }];
     });
 }
-
-/** A pair and a rail to measure again with everyone else idle. */
-export interface Suspect {
-  readonly pair: readonly [number, number];
-  readonly rail: number;
-}
-
-/**
- * A rank that is slow with all its peers meets one that is not; a pair that is slow between two healthy ranks meets
- * again.
- */
-export function suspectsOf(facts: GateFacts): Suspect[] {
-  const { nodes, nics, cells } = facts;
-  return nics.flatMap((_, rail) => {
-    const onRail = cells.filter((cell) => cell.rail === rail);
-    const ranks = [...new Set(onRail.flatMap(({ from, to }) => [from, to]))];
-    const gradeAt = (cell: GateCell): NodeGrade => {
-      const expected = expectationFor(nodes[cell.from]!, rail, facts);
-      return expected === undefined ? 'pass' : gradeOf(cell.gbps, expected);
-    };
-    const isWeak = (cell: GateCell) => gradeAt(cell) !== 'pass';
-    const bad = ranks.filter((rank) =>
-      (['from', 'to'] as const).some((end) => onRail.filter((c) => c[end] === rank).every(isWeak)),
-    );
-    const alone = bad.flatMap((rank): Suspect[] => {
-      const [peer] = [...ranks.filter((one) => !bad.includes(one)), ...bad]
-        .filter((one) => nodes[one] !== nodes[rank])
-        .sort((a, b) => met(onRail, rank, a) - met(onRail, rank, b));
-      return peer === undefined ? [] : [{ pair: [rank, peer], rail }];
-    });
-    const pairs = onRail
-      .filter(
-        (cell) => gradeAt(cell) === 'fail' && !bad.includes(cell.from) && !bad.includes(cell.to),
-      )
-      .map(({ from, to }): Suspect => ({ pair: [from, to], rail }));
-    return [...alone, ...pairs];
-  });
-}
-
-const met = (cells: readonly GateCell[], a: number, b: number): number =>
-  cells.filter(({ from, to }) => from === a && to === b).length;

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import { gapFindings } from '../../analysis/diagnosis/gaps.js';
-import { type GateFacts, suspectsOf } from '../../analysis/gate/judge.js';
+import type { GateFacts } from '../../analysis/gate/judge.js';
 import { gateCells } from '../../analysis/gate/of-run.js';
+import { suspectsOf } from '../../analysis/gate/suspects.js';
 import { isWeftError, WeftError } from '../../errors.js';
+import { groupBy } from '../../measure/group.js';
 import type { RankPair } from '../../plan/rounds.js';
 import { pairColumns } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
@@ -62,8 +64,15 @@ async function openGate(procedure: GateProcedure): Promise<OpenBenchmark> {
   const record = { nodes };
   try {
     const session = await openSession(world, settings, { gaps: 'everyone' });
+    for (const text of session.warnings) procedure.listener.warned?.(text);
     const run = () => new GateScan(procedure, session, nodes).run();
-    return { session, record, run, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
+    const kept = { ...record, warnings: session.warnings };
+    return {
+      session,
+      record: kept,
+      run,
+      [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
+    };
   } catch (error) {
     const none = isWeftError(error, 'UNREACHABLE') && error.cause;
     if (!(none instanceof NoRail)) throw error;
@@ -84,8 +93,24 @@ function tellGaps(
     from: nameOf(host),
     ...(peer !== undefined && { to: nameOf(peer) }),
   }));
-  const findings = gapFindings(gaps);
+  const findings = gapFindings([...gaps, ...missingNics(unused, nodes, nameOf)]);
   listener.diagnosed?.({ retested: true, findings, notConfirmed: [], pace: [], retests: [] });
+}
+
+/** A NIC that more than half of the nodes have is missing where it is not. */
+function missingNics(
+  unused: readonly UnusedNic[],
+  nodes: readonly string[],
+  nameOf: (host: string) => string,
+): { nic: string; from: string }[] {
+  const lacking = unused.filter(({ reason }) => reason === 'fewer-elsewhere');
+  const groups = groupBy(lacking, ({ nic, peer }) => JSON.stringify([nic, peer]));
+  return [...groups.values()].flatMap((alike) => {
+    const { nic, peer } = alike[0]!;
+    const having = new Set(alike.map(({ host }) => host)).size;
+    const most = having > new Set(nodes).size / 2;
+    return most && peer !== undefined ? [{ nic, from: nameOf(peer) }] : [];
+  });
 }
 
 /** What still looks slow when measured alone is measured again. More suspects than this are no accident. */
