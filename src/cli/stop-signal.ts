@@ -4,7 +4,7 @@ import type { World } from '../world/index.js';
 import { whySlurmEnds } from '../world/launchers/slurm-job.js';
 
 /** As long as rank 0 may take to ask Slurm. */
-const rankZeroAsksMs = 4000;
+const rankZeroAsksMs = 3500;
 
 /** A rank was told to end: all ranks learn of it, with Slurm's reason where Slurm ends the job. */
 export async function failStopped(world: World, signal: NodeJS.Signals): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { downNodes, reasonOf } from '../../src/world/launchers/slurm-job.js';
+import { reasonOf } from '../../src/world/launchers/slurm-job.js';
 
 describe('why Slurm ends a job', () => {
   const shown = (fields: string) =>
@@ -13,6 +13,7 @@ describe('why Slurm ends a job', () => {
     ],
     ['preemption', 'JobState=COMPLETING Reason=None PreemptTime=2026-11-16T06:22:40', /preempted/],
     ['a requeue', 'JobState=COMPLETING Reason=None Restarts=2 PreemptTime=None', /requeued/],
+    ['a node that is down', 'JobState=COMPLETING Reason=NodeDown Restarts=1', /lost a node/],
     ['scancel', 'JobState=COMPLETING Reason=None Restarts=1 PreemptTime=None', /cancelled/],
   ])('%s', (_, fields, words) => {
     expect(reasonOf(shown(fields), 1)).toMatch(words);
@@ -20,10 +21,5 @@ describe('why Slurm ends a job', () => {
 
   test('nothing is said of a job that goes on', () => {
     expect(reasonOf(shown('JobState=RUNNING Reason=None Restarts=1'), 1)).toBeUndefined();
-  });
-
-  test('nodes that are down', () => {
-    const nodes = ['h0 Arch=x State=ALLOCATED', 'h1 Arch=x State=DOWN+DRAIN', 'h2 A=x State=DOWN*'];
-    expect(downNodes(nodes.map((one) => `NodeName=${one}`).join('\n'))).toEqual(['h1', 'h2']);
   });
 });

@@ -5,7 +5,7 @@ import type { Environment } from '../identity.js';
 const execute = promisify(execFile);
 
 /** Long enough for a loaded controller, and well within the time that a site gives a job to end. */
-const askMs = 1500;
+const askMs = 3000;
 
 /** How often Slurm has started this job again. */
 export const restartsOf = (env: Environment): number => Number(env.SLURM_RESTART_COUNT ?? 0) || 0;
@@ -20,19 +20,8 @@ export async function whySlurmEnds(env: Environment = process.env): Promise<stri
   const shown = await ask('scontrol', ['-o', 'show', 'job', job]);
   if (shown === undefined) return undefined;
   const why = reasonOf(shown, restartsOf(env));
-  if (why !== 'was cancelled') return why && `Slurm job ${job} ${why}`;
-  // The controller tells a failed node from scancel only when the job is gone.
-  const nodes = await ask('scontrol', ['-o', 'show', 'node', env.SLURM_JOB_NODELIST ?? '']);
-  const down = downNodes(nodes ?? '').join(', ');
-  return `Slurm job ${job} ${down === '' ? why : `lost a node: ${down} is down`}`;
+  return why && `Slurm job ${job} ${why}`;
 }
-
-/** In what `scontrol show node` says: a node that is drained besides is down as well. */
-export const downNodes = (shown: string): string[] =>
-  shown
-    .split('\n')
-    .filter((line) => /\sState=\S*DOWN/.test(line))
-    .flatMap((line) => /^NodeName=(\S+)/.exec(line)?.[1] ?? []);
 
 /** What `scontrol show job` says of a job that is told to end. */
 export function reasonOf(shown: string, restarts: number): string | undefined {
@@ -41,15 +30,18 @@ export function reasonOf(shown: string, restarts: number): string | undefined {
   if (field('Reason') === 'TimeLimit' || state === 'TIMEOUT') {
     return `reached its time limit (${field('TimeLimit')})`;
   }
+  if (field('Reason') === 'NodeDown' || state === 'NODE_FAIL') return 'lost a node';
   if (state === 'PREEMPTED' || !/^(None)?$/.test(field('PreemptTime'))) return 'was preempted';
   if (Number(field('Restarts')) > restarts) return 'was requeued';
-  if (/^(COMPLETING|CANCELLED|NODE_FAIL)/.test(state)) return 'was cancelled';
+  if (/^(COMPLETING|CANCELLED)/.test(state)) return 'was cancelled';
   return undefined;
 }
 
 async function ask(command: string, args: readonly string[]): Promise<string | undefined> {
+  // In a session of its own: Slurm signals the process group of a task again, and would end the question with it.
+  const options = { timeout: askMs, detached: true };
   try {
-    return (await execute(command, args, { timeout: askMs })).stdout;
+    return (await execute(command, args, options)).stdout;
   } catch {
     return undefined; // not installed here, or the controller does not answer
   }
