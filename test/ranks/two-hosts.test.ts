@@ -2,15 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  exchanged,
-  expectedExchange,
-  missing,
-  program,
-  type Running,
-  start,
-  torchrunArgs,
-} from './processes.js';
+import { exchanged, expectedExchange, missing, program, type Running, start } from './processes.js';
 import { TwoHosts, whyNoHosts } from './two-hosts.js';
 
 const reason = missing({ ip: 'iproute2', unshare: 'util-linux' }) ?? whyNoHosts();
@@ -64,31 +56,6 @@ describe('two hosts', () => {
     const ranks = exchanged(done.map(({ stdout }) => stdout).join(''));
     expect(ranks, done.map(({ stderr }) => stderr).join('')).toMatchObject(expectedExchange(4));
     expect(ranks[0]).toMatchObject({ hosts: ['node1', 'node1', 'node2', 'node2'], netns: 2 });
-  });
-
-  test("torchrun's agent holds MASTER_PORT on rank 0's host", async ({ skip }) => {
-    const without = reason ?? missing({ torchrun: 'python3-torch' });
-    skip(without !== undefined, without);
-    const master = ['--master_addr=10.99.0.1', '--master_port=23456'];
-    const agents = ([0, 1] as const).map((host) => {
-      const [enter = '', ...rest] = hosts.inside(host);
-      const nodes = ['--nnodes=2', `--node_rank=${host}`, '--nproc_per_node=2'];
-      const exchange = [process.execPath, program('exchange')];
-      return start(
-        enter,
-        [...rest, 'torchrun', ...master, ...nodes, ...torchrunArgs, ...exchange],
-        {
-          env: { GLOO_SOCKET_IFNAME: 'cable' },
-        },
-      );
-    });
-    const done = await Promise.all(agents.map((agent) => agent.finished));
-    const ranks = exchanged(done.map(({ stdout }) => stdout).join(''));
-    expect(ranks, done.map(({ stderr }) => stderr).join('')).toMatchObject(expectedExchange(4));
-    expect(ranks[3]).toMatchObject({
-      launcher: 'torchrun',
-      hosts: ['node1', 'node1', 'node2', 'node2'],
-    });
   });
 
   test('localhost on the other host is refused with the way out', async ({ skip }) => {
