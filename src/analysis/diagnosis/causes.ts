@@ -1,7 +1,7 @@
 import { groupBy } from '../../measure/group.js';
 import type { Direction, Who } from '../../results/finding.js';
 import type { Cell, Places } from './cells.js';
-import { keyOfPart, type NetworkKind, partsOf, ranksAt } from './network.js';
+import { keyOfPart, type NetworkKind, partsOf } from './network.js';
 
 /** Something that would make all of its cells worse. */
 export interface Cause {
@@ -14,7 +14,11 @@ export interface Cause {
 }
 
 type Subject = Omit<Cause, 'cells'>;
-type Mates = ReadonlyMap<string, number[]>;
+/** The ranks of each host and of each leaf. */
+interface Mates {
+  readonly atHost: ReadonlyMap<string, number[]>;
+  readonly atLeaf: ReadonlyMap<string, number[]>;
+}
 
 /**
  * Every cause that could be meant by these cells. Causes that cover the same cells cannot be told apart: of those the
@@ -43,7 +47,10 @@ export function causesOf(cells: readonly Cell[], places: Places): Cause[] {
 const kinds = ['pair', 'nic', 'host', 'rank', 'spine', 'uplink', 'leaf', 'core', 'rail'] as const;
 const order = ({ kind }: Subject): number => kinds.indexOf(kind);
 
-const matesOf = ({ hosts }: Places): Mates => groupBy(hosts.keys(), (rank) => hosts[rank]!);
+const matesOf = ({ hosts, leaves = [] }: Places): Mates => ({
+  atHost: groupBy(hosts.keys(), (rank) => hosts[rank]!),
+  atLeaf: groupBy(leaves.keys(), (rank) => leaves[rank]!),
+});
 
 function subjectsOf(cell: Cell, places: Places, mates: Mates): [string, Subject][] {
   const { from, to } = cell;
@@ -55,7 +62,7 @@ function subjectsOf(cell: Cell, places: Places, mates: Mates): [string, Subject]
   ];
   const parts = partsOf(cell, places).map((part): [string, Subject] => [
     keyOfPart(part),
-    { ...part, ranks: ranksAt(part, places) },
+    { ...part, ranks: mates.atLeaf.get(part.who.leaf ?? '') ?? [] },
   ]);
   return [...ends, ...pairsOf(cell, places, inside), ...parts, ...railOf(cell, places, inside)];
 }
@@ -66,11 +73,11 @@ function endsOf(
   way: Direction,
   { from, to, rail }: Cell,
   { hosts, nics }: Places,
-  matesByHost: Mates,
+  { atHost }: Mates,
 ): [string, Subject][] {
   const host = hosts[rank]!;
   const inside = hosts[from] === hosts[to];
-  const mates = matesByHost.get(host)!;
+  const mates = atHost.get(host)!;
   const both: Direction[] = [way, 'both'];
   const subjects: [string, Subject][] = [];
   const add = (kind: Subject['kind'], who: Omit<Who, 'direction'>, ranks: readonly number[]) => {

@@ -102,6 +102,8 @@ function bestCause(
   let best: (Explanation & { gain: number }) | undefined;
   const least = Math.max(rule.leastEffect, leastSigmas * noise);
   for (const cause of causes) {
+    // Nearly all causes of a large world end here: no cell is bad.
+    if (!cause.cells.some((i) => deviations[i]! <= -least)) continue;
     // What another cause explains already says nothing about this one.
     const open = cause.cells.filter((i) => predicted[i]! >= 0 || deviations[i]! < predicted[i]!);
     if (open.length === 0) continue;

@@ -55,7 +55,3 @@ export const passes = (part: NetworkPart, { from, to }: Ends, places: Places): b
     { from, to },
     { from: to, to: from },
   ].some((ends) => partsOf(ends, places).some((one) => keyOfPart(one) === keyOfPart(part)));
-
-/** The ranks at a leaf; a spine has none of its own. */
-export const ranksAt = ({ who }: NetworkPart, { leaves = [] }: Places): number[] =>
-  who.leaf === undefined ? [] : [...leaves.keys()].filter((rank) => leaves[rank] === who.leaf);
