@@ -25,11 +25,7 @@ export function addSpecOptions(command: Command): Command {
     .option('--nics <count>', `NICs per host (default: ${nics})`, natural)
     .option('--rate <rate>', `line rate per NIC (default: ${formatRate(bitsPerSecond)})`, rate)
     .option('--leaves <count>', 'leaf switches per rail, below one spine (default: none)', natural)
-    .option(
-      '--spine-rate <rate>',
-      'rate of each leaf’s link to the spine (default: unlimited)',
-      rate,
-    )
+    .option('--spine-rate <rate>', 'rate of each leaf-spine link (default: unlimited)', rate)
     .option('--mtu <bytes>', `MTU of the rails (default: ${mtu})`, natural)
     .option('--queue <time>', `switch port queue length (default: ${queueMs}ms)`, milliseconds)
     .option('--congestion <name>', `TCP congestion control (default: ${congestion})`)

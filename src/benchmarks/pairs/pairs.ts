@@ -10,7 +10,7 @@ export const pairOptions = {
   perRail: onOff('--per-rail', 'measure each channel separately'),
   scope: option({
     flags: '--scope <pairs>',
-    help: 'measure fewer pairs: inside leaves (leaf), across (spine), all',
+    help: 'n log n pairs: leaf, spine, all',
     kind: choice(scopes),
     defaultText: 'every pair',
   }),
