@@ -76,8 +76,11 @@ describe('the gate in Slurm', () => {
     await standsAt('h2', /^IDLE$/, /^$/);
     await standsAt('h3', /DRAIN/, /^memory test/);
     await cluster.tell('scontrol', 'update', 'nodename=h3', 'state=resume');
-    expect((await cluster.tell('srun', '-N4', 'hostname')).split('\n').sort()).toEqual([
-      ...['h0', 'h1', 'h2', 'h3'],
-    ]);
+    // A job that passes its prolog, and in it the gate as --isolate starts it with srun.
+    const isolate = [process.execPath, weft, 'gate', '--isolate', '--quiet', '--format', 'json'];
+    const out = ['--out', join(folder, 'isolate.json')];
+    const found = JSON.parse(await cluster.tell('salloc', '-N4', ...isolate, ...out));
+    expect(found).toMatchObject({ outcome: 'clean', tries: [{ outcome: 'passed', exitCode: 0 }] });
+    expect(found.healthy).toEqual(['h0', 'h1', 'h2', 'h3']);
   });
 });
