@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { packageRoot } from '../package-root.js';
 import { option, text } from '../settings/option.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -15,7 +15,7 @@ const bundleOptions = {
   }),
 };
 
-const script = fileURLToPath(new URL('../../scripts/bundle.mjs', import.meta.url));
+const script = join(packageRoot, 'scripts/bundle.mjs');
 
 /** `weft bundle`: one file that runs where neither Node nor Weft is installed. */
 export function addBundleCommand(program: Command): void {

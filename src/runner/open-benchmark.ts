@@ -7,8 +7,14 @@ import type { Job } from './job.js';
 import type { RecordOptions } from './record-run.js';
 import { runBenchmark } from './runner.js';
 
-/** Opens what a benchmark runs on. Every rank calls it. */
+/** Opens what a benchmark runs on, and tells what is wrong with the hosts. Every rank calls it. */
 export async function openBenchmark(options: RecordOptions): Promise<OpenBenchmark> {
+  const opened = await open(options);
+  for (const text of opened.session?.warnings ?? []) options.listener.warned?.(text);
+  return opened;
+}
+
+async function open(options: RecordOptions): Promise<OpenBenchmark> {
   const { job, world, listener, iface, say = () => {} } = options;
   const { benchmark, settings } = job;
   const procedure = { world, settings, options: job.options, listener, iface, say };
@@ -20,7 +26,6 @@ export async function openBenchmark(options: RecordOptions): Promise<OpenBenchma
     }
   }
   const session = await openSession(world, settings, sessionOptions(job));
-  for (const text of session.warnings) listener.warned?.(text);
   return {
     session,
     record: recordOf(job, session),

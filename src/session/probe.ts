@@ -15,8 +15,8 @@ export interface Gap {
   readonly cause?: GapCause;
 }
 
-/** Connections are dropped; they are rejected; small messages pass and full frames do not. */
-export type GapCause = 'filtered' | 'rejected' | 'frame-size';
+/** Nobody answers ARP; connections are dropped; they are rejected; small messages pass and full frames do not. */
+export type GapCause = 'no-neighbour' | 'filtered' | 'rejected' | 'frame-size';
 
 const probeImmediate = 0;
 /** More than a frame of any network: what passes only small ones is a gap. */

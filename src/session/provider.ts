@@ -38,7 +38,7 @@ async function commonProvider(world: World, { nics, socketNics }: FabricWish): P
     const without = everyones.flatMap(({ offered, closed }, rank) =>
       offered.includes(partly) ? [] : [{ host: world.hosts[rank]!, closed }],
     );
-    await refuseTogether(world, missing(partly, without));
+    throw missing(partly, without);
   }
   return everywhere ?? 'tcp';
 }

@@ -15,11 +15,13 @@ export interface ReachOptions {
   readonly gaps: GapPolicy;
 }
 
-interface Reach {
+export interface Reach {
   /** This rank's NICs of the rails that reach every rank. */
   readonly reaching: readonly string[];
   /** Of the other rails: one for each pair of hosts, and perhaps several times. */
   readonly unused: readonly UnusedNic[];
+  /** Why they do not reach, where that is known, and what to do. */
+  readonly warnings: readonly string[];
 }
 
 /** How long probes may take. Rails that may be left out must not make everyone wait as long as those that must work. */
@@ -37,7 +39,7 @@ export async function checkReach(
   { timeoutMs, gaps: policy }: ReachOptions,
 ): Promise<Reach> {
   const nics = fabric.channels.map(({ nic }) => nic);
-  if (onOneHost(world)) return { reaching: nics, unused: [] };
+  if (onOneHost(world)) return { reaching: nics, unused: [], warnings: [] };
   const longest = longestMs[policy] + longerByRankMs * world.size;
   const plain = isSockets(fabric.provider) ? await probeSockets(world, fabric) : [];
   const gaps =
@@ -48,26 +50,31 @@ export async function checkReach(
     const text = `does not reach ${peer}${cause ? ` (${causes[cause].short})` : ''}`;
     return { nic: nics[rail]!, host, reason: 'does-not-reach', text, peer };
   });
+  const error = unreachable(world, fabric, gaps, unused);
   if (gaps.length > 0 && (policy === 'refuse' || reaching.length === 0)) {
-    await refuseTogether(world, unreachable(world, fabric, gaps, unused), policy);
+    await refuseTogether(world, error, policy);
   }
-  return { reaching, unused };
+  const explained = gaps.some(({ cause }) => cause !== undefined);
+  return { reaching, unused, warnings: explained ? [`${error.message}. ${error.hint}`] : [] };
 }
+
+const openTcp =
+  'Open TCP between the hosts on these networks: libfabric chooses the ports, or set FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE.';
 
 /** What is behind a gap, in a few words, and what to do. */
 const causes: Record<GapCause, { readonly short: string; readonly cure: string }> = {
+  'no-neighbour': {
+    short: 'nobody answers ARP there',
+    cure: 'Check the cable, the VLAN and the switch port.',
+  },
   filtered: {
-    short: 'TCP connections get no answer, although the host is there: a firewall drops them',
-    cure: 'Open TCP between the hosts on these networks: libfabric chooses the ports, or set FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE.',
+    short: 'the host answers ARP but no TCP connection: a firewall drops it',
+    cure: openTcp,
   },
-  rejected: {
-    short: 'TCP connections are rejected: a firewall is in between',
-    cure: 'Open TCP between the hosts on these networks: libfabric chooses the ports, or set FI_TCP_PORT_LOW_RANGE and FI_TCP_PORT_HIGH_RANGE.',
-  },
+  rejected: { short: 'a firewall rejects TCP connections', cure: openTcp },
   'frame-size': {
-    short:
-      'small messages pass, full frames do not: the MTU of the network is smaller than that of the interface',
-    cure: 'Set the same MTU on all interfaces and switch ports of the rail (ip link set dev NIC mtu 1500 on the hosts, or jumbo frames on the switch).',
+    short: 'small messages pass, full frames do not: the network has a smaller MTU than the NIC',
+    cure: 'Set the same MTU on all NICs and switch ports of the rail: ip link set dev NIC mtu 1500 on the hosts, or jumbo frames on the switch.',
   },
 };
 

@@ -19,7 +19,7 @@ import { PathMeter } from './path/path-meter.js';
 import type { Routes } from './path/routes.js';
 import { preflight } from './preflight/preflight.js';
 import { agreeOnProvider } from './provider.js';
-import { checkReach, type ReachOptions } from './reach.js';
+import { checkReach, type Reach, type ReachOptions } from './reach.js';
 import { distinct, type UnusedNic } from './unused-nic.js';
 
 /** What a benchmark runs on: a connected fabric, and an engine over it. Closing it leaves the world open. */
@@ -96,7 +96,7 @@ export async function openSession(
       path: await PathMeter.open(world, opened.fabric, settings.localShm),
       unusedNics: distinct([...unused, ...opened.unused]),
       ...(nicsNotByGpu && { nicsNotByGpu }),
-      warnings,
+      warnings: [...warnings, ...opened.warnings],
     });
   } catch (error) {
     await opened.fabric.close();
@@ -109,15 +109,19 @@ async function openReaching(
   world: World,
   options: FabricOptions,
   how: ReachOptions & { readonly named: boolean },
-): Promise<OpenedFabric> {
+): Promise<OpenedFabric & Pick<Reach, 'warnings'>> {
   const { fabric, unused } = await openEndpoints(world, options, how.named);
   try {
     await connectFabric(world, fabric);
     const reach = await checkReach(world, fabric, how);
-    if (reach.unused.length === 0) return { fabric, unused };
+    if (reach.unused.length === 0) return { fabric, unused, warnings: [] };
     await fabric.close();
     const again = await openReaching(world, onNics(options, reach.reaching), how);
-    return { fabric: again.fabric, unused: [...unused, ...reach.unused, ...again.unused] };
+    return {
+      fabric: again.fabric,
+      unused: [...unused, ...reach.unused, ...again.unused],
+      warnings: [...reach.warnings, ...again.warnings],
+    };
   } catch (error) {
     await fabric.close();
     throw error;

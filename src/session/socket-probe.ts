@@ -141,7 +141,7 @@ async function probePair(from: string, to: Answering): Promise<GapCause | undefi
     await Promise.race([ended, patiently(answerMs)]);
     if (heard >= 2) return undefined;
     if (fault === 'ECONNREFUSED') return 'rejected';
-    if (!connected) return answersArp(to.address) ? 'filtered' : undefined;
+    if (!connected) return neighbours[arpState(to.address) ?? ''];
     // The peer may be slow to answer; where it answers a newcomer, only the large frames are missing.
     if (heard === 1 && (await answersSmall(from, to)) && heard === 1) return 'frame-size';
     return undefined;
@@ -170,13 +170,11 @@ async function answersSmall(from: string, to: Answering): Promise<boolean> {
   }
 }
 
-const complete = 0x2;
+/** What it means that a host does not answer, by its entry in the table of neighbours; across a router it has none. */
+const neighbours: Record<string, GapCause> = { '0x0': 'no-neighbour', '0x2': 'filtered' };
 
-/** Whether a neighbour told its link address. Across a router nobody can say. */
-function answersArp(address: string): boolean {
-  const line = readFileSync('/proc/net/arp', 'utf8')
-    .split('\n')
-    .find((one) => one.startsWith(`${address} `));
-  const flags = Number(line?.split(/\s+/)[2] ?? 0);
-  return (flags & complete) !== 0;
+/** `0x2` where the neighbour told its link address, `0x0` where it was asked in vain. */
+function arpState(address: string): string | undefined {
+  const lines = readFileSync('/proc/net/arp', 'utf8').split('\n');
+  return lines.find((one) => one.startsWith(`${address} `))?.split(/\s+/)[2];
 }

@@ -63,5 +63,5 @@ export function describeExit(exit: RankExit): string {
 
 /** Writing to a mapped file whose file system is full: no call fails, the kernel kills. */
 const busError =
-  '\n/dev/shm is probably full: shared memory that cannot be backed kills whoever writes to it. ' +
-  'Check `df -h /dev/shm`; in a container, start it with a larger one (Docker: --shm-size=2g).';
+  '\n/dev/shm is probably full: the kernel kills a process that writes to shared memory for which no space is left. ' +
+  'Check `df -h /dev/shm`; in a container, enlarge it (Docker: --shm-size=2g).';
