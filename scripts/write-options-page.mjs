@@ -6,6 +6,7 @@ import { k8sOptions, sbatchOptions } from '../dist/cli/job-files/options.js';
 import { showOptions } from '../dist/cli/show-options.js';
 import { commonKeysOf } from '../dist/runner/benchmark.js';
 import { flagOf, formatValue } from '../dist/settings/option.js';
+import { fitOptions, predictOptions } from '../dist/settings/predict.js';
 import { soakOptions } from '../dist/settings/soak.js';
 import { fabricOptions, measureOptions } from '../dist/settings/table.js';
 
@@ -108,6 +109,16 @@ ${onCommandLine(sbatchOptions)}
 Options of \`weft k8s\`, before the \`--\`; see [kubernetes.md](kubernetes.md).
 
 ${onCommandLine(k8sOptions)}
+
+## Predictions
+
+Options of \`weft predict BENCH\`, with \`--fault TEXT\`; see [model.md](model.md).
+
+${onCommandLine(predictOptions)}
+
+Options of \`weft predict fit\`, with \`--also ROW\`:
+
+${onCommandLine(fitOptions)}
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(page, text);

@@ -20,7 +20,8 @@ export class FlowNetwork {
   readonly #fair: MaxMin;
   readonly #carried: Float64Array;
   readonly #waiting: readonly Waiting[];
-  readonly #active = new Set<number>();
+  /** Groups with flows. */
+  #active: number[] = [];
 
   /** Capacities in bytes per nanosecond; `paths` has the links of each group. */
   constructor(capacities: Float64Array, paths: readonly (readonly number[])[]) {
@@ -40,8 +41,8 @@ export class FlowNetwork {
       [doneAt[at], flows[at]] = [doneAt[at - 1]!, flows[at - 1]!];
     }
     [doneAt[at], flows[at]] = [done, flow];
+    if (this.#fair.weights[group] === 0) this.#active.push(group);
     this.#fair.weights[group]! += 1;
-    this.#active.add(group);
     this.#stale = true;
   }
 
@@ -74,8 +75,8 @@ export class FlowNetwork {
         this.#stale = true;
       }
       this.#carried[group] = after;
-      if (this.#fair.weights[group] === 0) this.#active.delete(group);
     }
+    this.#active = this.#active.filter((group) => this.#fair.weights[group]! > 0);
     this.#now = time;
   }
 

@@ -1,3 +1,5 @@
+import { EventQueue } from './event-queue.js';
+
 /**
  * Max-min fair rates by progressive filling. Flows over the same links form a group and get the same rate, so the work
  * grows with the number of groups, not of flows.
@@ -29,35 +31,33 @@ export class MaxMin {
   }
 
   solve(): void {
-    const { weights, rates } = this;
+    const load = this.#addLoads();
+    const left = this.#left;
+    left.set(this.#capacities);
+    // A link's share only grows while flows elsewhere are settled: one that has grown goes back into the queue.
+    const queue = new EventQueue();
+    for (let link = 0; link < load.length; link++) {
+      if (load[link]! > 0) queue.push(left[link]! / load[link]!, link);
+    }
+    while (queue.nextTime !== Number.POSITIVE_INFINITY) {
+      const least = queue.nextTime;
+      const link = queue.pop();
+      if (load[link] === 0) continue;
+      const share = Math.max(0, left[link]! / load[link]!);
+      if (share > least * (1 + 1e-12)) queue.push(share, link);
+      else this.#settle(link, share);
+    }
+  }
+
+  #addLoads(): Float64Array {
     const load = this.#load.fill(0);
-    this.#left.set(this.#capacities);
-    for (const [group, path] of this.#paths.entries()) {
-      rates[group] = 0;
-      if (weights[group] === 0) continue;
-      for (const link of path) load[link]! += weights[group]!;
+    this.rates.fill(0);
+    for (let group = 0; group < this.#paths.length; group++) {
+      const weight = this.weights[group]!;
+      if (weight === 0) continue;
+      for (const link of this.#paths[group]!) load[link]! += weight;
     }
-    let open = load.reduce<number[]>((links, one, link) => {
-      if (one > 0) links.push(link);
-      return links;
-    }, []);
-    while (open.length > 0) {
-      const share = this.#leastShare(open);
-      // Links that fill up together are settled together: rounding must not split them.
-      const full = open.filter((link) => this.#shareOf(link) <= share * (1 + 1e-12));
-      for (const link of full) this.#settle(link, share);
-      open = open.filter((link) => load[link]! > 0);
-    }
-  }
-
-  #shareOf(link: number): number {
-    return this.#left[link]! / this.#load[link]!;
-  }
-
-  #leastShare(links: readonly number[]): number {
-    let least = Number.POSITIVE_INFINITY;
-    for (const link of links) least = Math.min(least, this.#shareOf(link));
-    return Math.max(0, least);
+    return load;
   }
 
   /** Gives every open group on this link its final rate. */
