@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { spawn } from 'node:child_process';
 import type { Environment } from '../identity.js';
-
-const execute = promisify(execFile);
 
 /** Long enough for a loaded controller, and well within the time that a site gives a job to end. */
 const askMs = 3000;
@@ -37,12 +34,19 @@ export function reasonOf(shown: string, restarts: number): string | undefined {
   return undefined;
 }
 
-async function ask(command: string, args: readonly string[]): Promise<string | undefined> {
-  // In a session of its own: Slurm signals the process group of a task again, and would end the question with it.
-  const options = { timeout: askMs, detached: true };
-  try {
-    return (await execute(command, args, options)).stdout;
-  } catch {
-    return undefined; // not installed here, or the controller does not answer
-  }
+function ask(command: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    // In a session of its own: Slurm signals the process group of a task again, and would end the question with it.
+    const child = spawn(command, args, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: askMs,
+    });
+    let said = '';
+    child.stdout.on('data', (bytes) => {
+      said += bytes;
+    });
+    child.on('error', () => resolve(undefined)); // not installed here
+    child.on('close', (code) => resolve(code === 0 ? said : undefined));
+  });
 }
