@@ -139,7 +139,8 @@ function tell(whole: Gate, options: GateOptions, own: readonly string[]): number
     format === 'json' ? `${JSON.stringify(gate, null, 2)}\n` : formatGate(gate, stdoutTerminal());
   process.stdout.write(shown);
   if (format === 'table' && !options.quiet && !options.own) {
-    for (const note of [`compared with ${gate.against}`, ...gate.notes]) {
+    const compared = gate.run === null ? [] : [`compared with ${gate.against}`];
+    for (const note of [...compared, ...gate.notes]) {
       process.stderr.write(`${note}\n`);
     }
   }
@@ -169,7 +170,7 @@ function tellFailure(
   options: GateOptions,
   startedMs: number,
 ): number | undefined {
-  const { rank, size, expectedHosts, masterHost } = identity;
+  const { rank, size, oneHost, expectedHosts, masterHost } = identity;
   const code = exitCodeOf(error);
   // Where rank 0 never answered, the next rank speaks in its place.
   const unanswered = isWeftError(error, 'RENDEZVOUS_FAILED');
@@ -178,7 +179,7 @@ function tellFailure(
   const nameOf = (one: number) =>
     (one === rank ? schedulersName() : undefined) ??
     expectedHosts?.[one] ??
-    (one === 0 ? masterHost : undefined) ??
+    (one === 0 && !oneHost ? masterHost : undefined) ??
     `rank${one}`;
   const nodes = [...new Set(Array.from({ length: size }, (_, one) => nameOf(one)))];
   const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(1));

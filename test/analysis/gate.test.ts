@@ -3,6 +3,7 @@ import { gapFindings } from '../../src/analysis/diagnosis/gaps.js';
 import { unfinishedGate, worstOf } from '../../src/analysis/gate/gate.js';
 import { type GateFacts, judgeNodes } from '../../src/analysis/gate/judge.js';
 import { suspectsOf } from '../../src/analysis/gate/suspects.js';
+import { gateGaps } from '../../src/benchmarks/gate/gaps.js';
 import { gateRounds } from '../../src/benchmarks/gate/rounds.js';
 
 const rate = 10;
@@ -56,6 +57,26 @@ describe('rounds of the gate', () => {
     const apart = gateRounds(nodes, ['0', '1', '0', '1', '2', '3']);
     expect([...new Set(apart.flat(2))].sort()).toEqual([0, 1, 2, 3, 4, 5]);
     for (const [from, to] of apart.flat()) expect(nodes[from]).not.toBe(nodes[to]);
+  });
+});
+
+describe('rails that do not carry', () => {
+  const [hosts, nodes] = [
+    ['a', 'b', 'c'],
+    ['n0', 'n1', 'n2'],
+  ];
+  const lacking = (host: string, peer: string) =>
+    ({ nic: 'nic1', host, peer, reason: 'fewer-elsewhere', text: '' }) as const;
+
+  test('a NIC that only one node lacks is missing there', () => {
+    const unused = [lacking('a', 'b'), lacking('c', 'b')];
+    expect(gateGaps(unused, hosts, nodes)).toEqual([{ nic: 'nic1', from: 'n1' }]);
+    expect(gateGaps([lacking('a', 'b')], hosts, nodes)).toEqual([]);
+  });
+
+  test('a rail that does not reach a node keeps both ends', () => {
+    const gap = { nic: 'nic0', host: 'a', peer: 'c', reason: 'does-not-reach', text: '' } as const;
+    expect(gateGaps([gap], hosts, nodes)).toEqual([{ nic: 'nic0', from: 'n0', to: 'n2' }]);
   });
 });
 

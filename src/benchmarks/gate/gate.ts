@@ -4,18 +4,18 @@ import type { GateFacts } from '../../analysis/gate/judge.js';
 import { gateCells } from '../../analysis/gate/of-run.js';
 import { suspectsOf } from '../../analysis/gate/suspects.js';
 import { isWeftError, WeftError } from '../../errors.js';
-import { groupBy } from '../../measure/group.js';
 import type { RankPair } from '../../plan/rounds.js';
 import { pairColumns } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { openSession, type Session } from '../../session/session.js';
-import { isNetworkFault, NoRail, type UnusedNic } from '../../session/unused-nic.js';
+import { NoRail, type UnusedNic } from '../../session/unused-nic.js';
 import { numberAbove, option } from '../../settings/option.js';
 import { onOneHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import { type PairJob, PairMeter } from '../pairs/pair-meter.js';
 import { pairRow } from '../pairs/pair-row.js';
+import { gateGaps } from './gaps.js';
 import { gateRounds } from './rounds.js';
 
 const options = {
@@ -81,36 +81,13 @@ async function openGate(procedure: GateProcedure): Promise<OpenBenchmark> {
   }
 }
 
-/** Rails that do not carry, by the names of their nodes. */
 function tellGaps(
   { world, listener }: GateProcedure,
   unused: readonly UnusedNic[],
   nodes: readonly string[],
 ): void {
-  const nameOf = (host: string) => nodes[world.hosts.indexOf(host)] ?? host;
-  const gaps = unused.filter(isNetworkFault).map(({ nic, host, peer }) => ({
-    nic,
-    from: nameOf(host),
-    ...(peer !== undefined && { to: nameOf(peer) }),
-  }));
-  const findings = gapFindings([...gaps, ...missingNics(unused, nodes, nameOf)]);
+  const findings = gapFindings(gateGaps(unused, world.hosts, nodes));
   listener.diagnosed?.({ retested: true, findings, notConfirmed: [], pace: [], retests: [] });
-}
-
-/** A NIC that more than half of the nodes have is missing where it is not. */
-function missingNics(
-  unused: readonly UnusedNic[],
-  nodes: readonly string[],
-  nameOf: (host: string) => string,
-): { nic: string; from: string }[] {
-  const lacking = unused.filter(({ reason }) => reason === 'fewer-elsewhere');
-  const groups = groupBy(lacking, ({ nic, peer }) => JSON.stringify([nic, peer]));
-  return [...groups.values()].flatMap((alike) => {
-    const { nic, peer } = alike[0]!;
-    const having = new Set(alike.map(({ host }) => host)).size;
-    const most = having > new Set(nodes).size / 2;
-    return most && peer !== undefined ? [{ nic, from: nameOf(peer) }] : [];
-  });
 }
 
 /** What still looks slow when measured alone is measured again. More suspects than this are no accident. */
