@@ -3,25 +3,18 @@ import type { Command } from 'commander';
 import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { formatRun } from '../results/formats/format-run.js';
+import { formatPredictions } from '../results/formats/json.js';
 import type { Run } from '../results/schema.js';
 import { isPlanned, type PlanBenchmark } from '../runner/benchmark.js';
 import { jobOf } from '../runner/job.js';
 import { predictRun } from '../runner/predict/predict-run.js';
-import {
-  choice,
-  type OptionTable,
-  onOff,
-  option,
-  text,
-  type ValuesOf,
-} from '../settings/option.js';
+import { choice, type OptionTable, option, text, type ValuesOf } from '../settings/option.js';
 import { predictOptions, type Range } from '../settings/predict.js';
 import { commonOptions } from '../settings/table.js';
 import type { NicFault } from '../simulate/fabric-model.js';
 import type { SimulatedWorld } from '../simulate/wiring.js';
 import { fabricModel } from './fabric-model.js';
 import { addOptions, parsed, readOptions } from './options.js';
-import { withFlags } from './output/flags.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
 import { addFitCommand } from './predict-fit.js';
@@ -34,7 +27,6 @@ const shown = {
     default: 'table',
   }),
   out: option({ flags: '-o, --out <file>', help: 'also draw charts to this SVG file', kind: text }),
-  verbose: onOff('--verbose', 'print all notes'),
 };
 type Asked = ValuesOf<typeof predictOptions & typeof shown> & { readonly buffers?: number };
 
@@ -64,11 +56,14 @@ function describe(predict: Command, benchmark: PlanBenchmark): void {
     const asked = readOptions(raw, table) as unknown as Asked;
     const draw = asked.out === undefined ? undefined : await drawerOf(asked.out);
     const runs = predictAll(benchmark, asked, raw.fault ?? []);
-    const { format, verbose, out } = asked;
-    const texts = runs.map((run) => formatRun(run, format, { ...stdoutTerminal(), verbose }));
-    process.stdout.write(texts.map((one) => withFlags(one)).join(format === 'table' ? '\n' : ''));
-    if (draw) writeWhole(out!, draw(runs), '-o');
+    process.stdout.write(written(runs, asked.format));
+    if (draw) writeWhole(asked.out!, draw(runs), '-o');
   });
+}
+
+function written(runs: readonly Run[], format: Asked['format']): string {
+  if (format === 'json') return formatPredictions(runs);
+  return runs.map((run) => formatRun(run, format, stdoutTerminal())).join('\n');
 }
 
 function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly NicFault[]): Run[] {

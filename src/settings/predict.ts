@@ -71,7 +71,7 @@ export const predictOptions = {
   }),
   hostsPerLeaf: option({
     flags: '--hosts-per-leaf <count>',
-    help: 'put leaf switches above so many nodes each',
+    help: 'nodes below each leaf switch',
     kind: wholeNumber(1),
   }),
   oversubscription: option({
@@ -123,7 +123,7 @@ export const fitOptions = {
   }),
   exchangeNodes: option({
     flags: '--exchange-nodes <count>',
-    help: 'read all-to-all rows as of this many nodes',
+    help: 'node count of all-to-all rows, where the table is wrong',
     kind: wholeNumber(2, 32_768),
   }),
 };

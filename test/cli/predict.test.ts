@@ -29,7 +29,7 @@ describe('weft predict', () => {
   test('JSON has the model in place of a fabric, and an interval for every row', {
     timeout,
   }, async () => {
-    const line = 'predict write --nodes 4 --bytes 64M --columns MultiDMA --format json';
+    const line = 'predict write --nodes 2..4 --bytes 64M --columns MultiDMA --format json';
     const { stdout } = await desk.weft(line);
     const prediction = JSON.parse(stdout);
     expect(prediction).toMatchObject({
@@ -38,6 +38,7 @@ describe('weft predict', () => {
       model: { name: 'p5', parameters: { nicGbps: p5Fabric.parameters.nicGbps } },
     });
     expect(prediction.fabric).toBeUndefined();
+    expect(prediction.rows.map(({ nodes }: { nodes: number }) => nodes)).toEqual([2, 4]);
     const [row] = prediction.rows;
     expect(row.gbps).toBeCloseTo((64 * 2 ** 23) / row.nanoseconds.mean, 6);
     expect(row.interval[0]).toBeLessThan(row.nanoseconds.mean);
