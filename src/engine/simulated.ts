@@ -61,7 +61,6 @@ class Simulation {
     this.#plans = plans;
     this.#wiring = new Wiring(world, plans.length);
     this.#steps = plans.flatMap(runningSteps);
-    refuseTooMany(this.#steps.length);
     this.#receivers = receiversOf(this.#steps, this.#plans[0]!.world);
     this.#place();
     const { capacities, paths } = this.#wiring;
@@ -223,7 +222,8 @@ function isManyNicExchange({ steps }: Plan): boolean {
   return channels.size > 1 && steps.some(isWait);
 }
 
-function refuseTooMany(steps: number): void {
+/** Throws where plans of so many steps together are too many to simulate. */
+export function refuseTooMany(steps: number): void {
   if (steps <= 2 * mostTransfers) return;
   throw new WeftError(
     'BAD_USAGE',

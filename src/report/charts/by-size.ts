@@ -50,8 +50,10 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   const all = drawn.flatMap(({ points }) => points);
   if (new Set(all.map(([bytes]) => bytes)).size < 2) return undefined;
   const banded = measure.range !== undefined && drawn.length <= mostBands;
-  const caption =
-    measure.range !== undefined && !banded ? 'Means of all iterations.' : chart.caption;
+  const means = lines.some(({ run }) => run.model)
+    ? 'Predicted times, not measured.'
+    : 'Means of all iterations.';
+  const caption = measure.range !== undefined && !banded ? means : chart.caption;
   const lineSeries = drawn.map(({ line, points }, i) => ({
     type: 'line',
     name: line.name,

@@ -1,5 +1,6 @@
-import { simulatePlans } from '../../engine/simulated.js';
+import { refuseTooMany, simulatePlans } from '../../engine/simulated.js';
 import { mean } from '../../measure/summary.js';
+import type { Plan } from '../../plan/plan.js';
 import type { Strategy } from '../../plan/strategies.js';
 import type { FabricModel } from '../../simulate/fabric-model.js';
 import { periodOf } from '../../simulate/period.js';
@@ -33,10 +34,17 @@ export function predictor(row: PredictedSubject): (fabric: FabricModel) => numbe
     );
 }
 
-const plansOf = (turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number) =>
-  Array.from({ length: periodOf(turn.traffic, strategy, sim) }, (_, rank) =>
-    turn.plan({ rank, channels: sim.fabric.nicsPerRank, strategy, chunkBytes }),
-  );
+function plansOf(turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number): Plan[] {
+  const channels = sim.fabric.nicsPerRank;
+  let steps = 0;
+  return Array.from({ length: periodOf(turn.traffic, strategy, sim) }, (_, rank) => {
+    const plan = turn.plan({ rank, channels, strategy, chunkBytes });
+    steps += plan.steps.length;
+    // Before the rest of the plans fills the memory.
+    refuseTooMany(steps);
+    return plan;
+  });
+}
 
 /** All pairs of nodes are alike unless a NIC or the switches between them make them differ. */
 function differentTurns(
