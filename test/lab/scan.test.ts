@@ -16,9 +16,7 @@ describe('a lab of 2 leaves with 4 hosts each', () => {
 
   beforeAll(async () => {
     if (reason !== undefined) return;
-    const up = await weft(
-      'lab up --hosts 8 --nics 1 --rate 100mbit --leaves 2 --spine-rate 100mbit',
-    );
+    const up = await weft('lab up --hosts 8 --nics 1 --rate 25mbit --leaves 2 --spine-rate 25mbit');
     expect(up).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(network) });
   });
   beforeEach(({ skip }) => skip(reason !== undefined, reason));
@@ -30,7 +28,7 @@ describe('a lab of 2 leaves with 4 hosts each', () => {
   test('links between leaves and spine have the rate asked for, and a file describes them', () => {
     const shaped = inSpace('tc', `weft-lab.${lab}.sw`, 'qdisc', 'show');
     for (const port of ['rail0l0u', 'rail0l0d', 'rail0l1u', 'rail0l1d']) {
-      expect(shaped).toMatch(new RegExp(`qdisc tbf \\w+: dev ${port} root .*rate 100Mbit`));
+      expect(shaped).toMatch(new RegExp(`qdisc tbf \\w+: dev ${port} root .*rate 25Mbit`));
     }
     expect(readFileSync(network, 'utf8')).toContain('leaf1: [h4, h5, h6, h7]');
   });
