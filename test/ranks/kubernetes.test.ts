@@ -16,7 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { defaultSpec, raiseLab, removeLab } from '../../src/lab/index.js';
 import { hostSpace, management } from '../../src/lab/names.js';
 import { labName, until, whyNoLab } from '../lab/laboratory.js';
-import { type Pod, podsOf, podsOfJobSet, podsOfMpiJob, searches } from './pods.js';
+import { type Pod, podsOf, podsOfGate, podsOfJobSet, podsOfMpiJob, searches } from './pods.js';
 import { missing, program, type Running, start } from './processes.js';
 
 const reason = whyNoLab() ?? missing({ mpirun: 'openmpi-bin' });
@@ -135,6 +135,24 @@ describe.runIf(reason === undefined)('what a manifest starts', () => {
     const { code, stderr } = await first!.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(/rank [23] on host lost-1 \(pid \d+\) was lost/);
+  });
+
+  test('the gate in an init container measures between nodes, and patches its own', async () => {
+    const kubectl = join(folder, 'bin', 'kubectl');
+    writeFileSync(kubectl, '#!/bin/sh\necho "kubectl $*"\n');
+    chmodSync(kubectl, 0o755);
+    const printed = execFileSync(bin, ['gate', '--print', 'k8s'], { encoding: 'utf8' });
+    const pods = podsOfGate(printed, 2).map((pod) => ({
+      ...pod,
+      command: pod.command.map((word) => word.replaceAll('/gate/', './')),
+    }));
+    publish(addresses(pods));
+    const ended = await Promise.all(runAll(pods).map(({ finished }) => finished));
+    for (const [index, { code, stdout, stderr }] of ended.entries()) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(new RegExp(`^node${index}  pass  `));
+      expect(stdout).toContain(`kubectl patch node node${index} --subresource=status`);
+    }
   });
 
   test('TrainJob: Weft starts the ranks that torchrun would', async () => {

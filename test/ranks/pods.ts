@@ -1,3 +1,5 @@
+import { parseAllDocuments } from 'yaml';
+
 /** Manifests are JSON. */
 type Any = ReturnType<typeof JSON.parse>;
 
@@ -53,6 +55,23 @@ export function podsOf(objects: Any[]): Pod[] {
   const service = find(objects, 'Service').metadata.name;
   if (service !== spec.template.spec.subdomain) throw new Error('the pods have no names');
   return podsOfJob(objects, metadata.name, spec, service);
+}
+
+/** The init containers of the Job that the gate prints, on nodes of their own. */
+export function podsOfGate(printed: string, count: number): Pod[] {
+  const objects: Any[] = parseAllDocuments(printed).map((document) => document.toJS());
+  const { spec } = find(objects, 'Job');
+  const [{ command, args, env }] = spec.template.spec.initContainers;
+  const counted = env
+    .filter(({ name }: Any) => name !== 'WEFT_NODE')
+    .map((one: Any) => (one.name === 'WEFT_PODS' ? { ...one, value: `${count}` } : one));
+  spec.completions = count;
+  spec.template.spec.containers = [{ command: [...command, ...args], env: counted }];
+  const secret = { metadata: { name: 'weft-gate' }, stringData: { token: 'a token of this test' } };
+  return podsOf([...objects, { kind: 'Secret', ...secret }]).map((pod, index) => ({
+    ...pod,
+    env: { ...pod.env, WEFT_NODE: `node${index}` },
+  }));
 }
 
 /** What JobSet's controller makes of a printed JobSet. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Job } from 'kubernetes-models/batch/v1';
-import { PodTemplate, Secret, Service } from 'kubernetes-models/v1';
+import { ClusterRole, ClusterRoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
+import { PodTemplate, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { manifest } from '../../../src/cli/job-files/manifest.js';
 import { k8sOptions } from '../../../src/cli/job-files/options.js';
@@ -36,6 +38,9 @@ const podTemplate = (template: Any) => ({ apiVersion: 'v1', kind: 'PodTemplate',
 
 /** By the published schemas; what a custom kind contains of a core kind is checked as that. Throws. */
 const validators: Record<string, (object: Any) => void> = {
+  ServiceAccount: (object) => new ServiceAccount(object).validate(),
+  ClusterRole: (object) => new ClusterRole(object).validate(),
+  ClusterRoleBinding: (object) => new ClusterRoleBinding(object).validate(),
   Secret: (object) => new Secret(object).validate(),
   Service: (object) => new Service(object).validate(),
   Job: (object) => new Job(object).validate(),
@@ -64,6 +69,14 @@ function withWrong(object: Any, path: readonly string[]): Any {
   holder[last] = typeof holder[last] === 'string' ? { wrong: true } : 'wrong';
   return copy;
 }
+
+test('the documents of the gate are valid', () => {
+  const file = new URL('../../../integrations/kubernetes/gate.yaml', import.meta.url);
+  for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
+    const object: Any = document.toJS();
+    validators[object.kind]!(object);
+  }
+});
 
 describe.each(['job', 'jobset', 'mpijob'])('the manifest of a %s', (kind) => {
   test.each([
