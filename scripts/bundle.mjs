@@ -156,10 +156,15 @@ function packTests(folder, out) {
 
 function packFile(folder, out) {
   const whyNot = packLibfabric(join(folder, 'lib'));
-  if (whyNot) console.error(`without libfabric: ${whyNot}. Install it where the bundle runs.`);
+  if (whyNot)
+    console.error(
+      `The bundle has no libfabric: ${whyNot}. Install libfabric where the bundle runs.`,
+    );
   const lacking = lackingIn(folder);
   if (lacking.length > 0) {
-    console.error(`this bundle would need a newer system than it promises:\n${lacking.join('\n')}`);
+    console.error(
+      `These files need a newer system than a bundle may require:\n${lacking.join('\n')}`,
+    );
     return undefined;
   }
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -185,7 +190,7 @@ function main(args) {
   const { tests = false, out = join(root, 'bundle') } = asked;
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     console.error(
-      `bundles are for Linux on x86-64, not for ${process.platform} on ${process.arch}`,
+      `Bundles can only be packed on Linux on x86-64, not on ${process.platform} on ${process.arch}.`,
     );
     return 1;
   }

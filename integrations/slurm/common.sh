@@ -1,9 +1,9 @@
-# Settings come from /etc/weft/gate.conf, a shell file, where it exists:
-#   GATE_OPTIONS   further options of weft gate, e.g. "--min-gbps 80 --timeout 30"
+# Settings, from the shell file /etc/weft/gate.conf if it exists:
+#   GATE_OPTIONS   more options of weft gate, e.g. "--min-gbps 80 --timeout 30"
 #   GATE_TOKEN     file with a secret that all nodes share (owner root, mode 0600)
 #   GATE_METRICS   file for Prometheus' textfile collector
 #   GATE_LOG       folder for run files and messages (default: /var/log/weft)
-#   SLURM_CONF     where slurm.conf is not in its usual place, with export: health checks do not get it from Slurm
+#   SLURM_CONF     path of slurm.conf if it is not the usual one; use export, because health checks do not get it
 # Slurm starts this without a search path.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
@@ -13,7 +13,7 @@ conf=${WEFT_GATE_CONF:-/etc/weft/gate.conf}
 log=${GATE_LOG:-/var/log/weft}
 mkdir -p "$log"
 node=${SLURMD_NODENAME:-$(hostname -s)}
-# Only nodes with this at the start of their reason are resumed.
+# Only nodes whose reason starts with this are resumed.
 mark='weft gate:'
 
 # gate NODES JOB: prints "node grade reason" of this node; the first node adds those that never joined.

@@ -1,16 +1,16 @@
 #!/bin/sh
-# HealthCheckProgram of Slurm: nodes that the gate drained meet idle nodes and measure again. A node that passes is
-# resumed. Does nothing while no node is drained by the gate. Needs in slurm.conf:
-#   HealthCheckProgram=/etc/slurm/weft-health-check.sh
+# HealthCheckProgram of Slurm: measures drained nodes again, with idle nodes, and resumes those that pass.
+# Only nodes that the gate drained; does nothing if there are none. Needs in slurm.conf:
+#   HealthCheckProgram=/etc/slurm/weft-health.sh
 #   HealthCheckInterval=300
 #
-# It measures in the background: slurmctld takes a node that does not answer within MessageTimeout for dead.
+# It measures in the background: slurmctld considers a node down that does not answer within MessageTimeout.
 if [ -z "${WEFT_GATE_DETACHED:-}" ]; then
   WEFT_GATE_DETACHED=1 setsid "$0" </dev/null >/dev/null 2>&1 &
   exit 0
 fi
 #@common.sh@
-# One at a time: a slow one may still run when the next is due.
+# One check at a time: a slow one may still run when the next is due.
 exec 9>"$log/gate-$node.lock"
 flock -n 9 || exit 0
 drained=$(sinfo -h -N -t drained -o '%N %E' | sed -n "s/^\([^ ]*\) $mark.*/\1/p" | sort -u)

@@ -23,7 +23,7 @@ const table = {
   fabric: predictOptions.fabric,
   buffers: option({
     flags: '--buffers <count>',
-    help: 'independent buffers in flight, each to a peer of its own',
+    help: 'buffers in flight, each to another peer',
     kind: wholeNumber(1, 1024),
     default: 1,
   }),
@@ -46,7 +46,7 @@ const table = {
 export function addAdviseCommand(program: Command): void {
   const command = program
     .command('advise')
-    .description('Say which strategy is the fastest for some buffers, and where that changes.');
+    .description('Recommend a strategy for sending buffers.');
   addOptions(command, table).action((raw: unknown) => {
     const { fabric, memory, bytes, buffers, format } = readOptions(raw, table);
     const question = {
@@ -94,7 +94,7 @@ function flipLines(flips: readonly Flip[], bytes: number, buffers: number): stri
   const told = (over: Flip['over'], fixed: string, text: (value: number) => string) => {
     const own = flips.filter((flip) => flip.over === over);
     const parts = own.map(({ from, to }) => `${nameOf(to)} from ${text(from)} up`);
-    return `With ${fixed}: ${parts.join(', ') || 'the answer is the same everywhere'}.`;
+    return `With ${fixed}: ${parts.join(', ') || 'the same strategy is always the fastest'}.`;
   };
   return [
     told('bytes', plural(buffers, 'buffer'), sizeText),
@@ -103,7 +103,7 @@ function flipLines(flips: readonly Flip[], bytes: number, buffers: number): stri
 }
 
 const mapLines = ({ map }: Advice): string[] => [
-  'The fastest by size and number of buffers (robin: round-robin):',
+  'Fastest strategy by buffer size and number of buffers (robin: round-robin):',
   ...alignedTable({
     heads: ['', ...mapBuffers.map(String)],
     lines: map.map((line, i) => [

@@ -21,7 +21,7 @@ const script = join(packageRoot, 'scripts/bundle.mjs');
 export function addBundleCommand(program: Command): void {
   const command = program
     .command('bundle')
-    .description('Pack Weft, Node.js and libfabric into one file for other machines.');
+    .description('Pack Weft, Node.js and libfabric into one file.');
   addOptions(command, bundleOptions).action((raw: unknown) => {
     const { out } = readOptions(raw, bundleOptions);
     const args = [script, '--out', resolve(out)];

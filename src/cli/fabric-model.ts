@@ -12,8 +12,8 @@ export function fabricModel(name: string): FabricModel {
     return parseFabricModel(JSON.parse(readFileSync(name, 'utf8')));
   } catch (cause) {
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
-    throw new WeftError('BAD_USAGE', `no model of a fabric in ${name}: ${why}`, {
-      hint: `Models: ${fabrics.map((fabric) => fabric.name).join(', ')}, or a file written by weft predict fit.`,
+    throw new WeftError('BAD_USAGE', `cannot read a fabric model from ${name}: ${why}`, {
+      hint: `Models: ${fabrics.map((fabric) => fabric.name).join(', ')}, or the path of a file that weft predict fit wrote.`,
       cause,
     });
   }

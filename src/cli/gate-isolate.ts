@@ -13,12 +13,12 @@ import { writeWhole } from './output/write-whole.js';
 import { tryCommand } from './try-command.js';
 
 export const isolateOptions = {
-  isolate: onOff('--isolate', 'find the smallest set of nodes on which a command fails'),
+  isolate: onOff('--isolate', 'find the smallest set of nodes that fails'),
   nodes: option({
     flags: '--nodes <list>',
     help: 'nodes to search, e.g. node[1-8]',
     kind: text,
-    defaultText: 'those of the allocation or lab',
+    defaultText: 'all',
   }),
   lab: option({ flags: '--lab <name>', help: 'search the hosts of this lab', kind: text }),
   tries: option({
@@ -35,9 +35,9 @@ export const isolateOptions = {
   }),
   minNodes: option({
     flags: '--min-nodes <count>',
-    help: 'never try fewer nodes',
+    help: 'fewest nodes to try',
     kind: wholeNumber(1),
-    defaultText: '2 for the gate, 1 for a command',
+    defaultText: '2; 1 for a command',
   }),
 };
 type IsolateOptions = ValuesOf<typeof isolateOptions>;
@@ -127,7 +127,7 @@ async function subjectOf(
   const hosts = lab && `h[0-${lab.spec.hosts - 1}]`;
   const list = options.nodes ?? hosts ?? process.env.SLURM_JOB_NODELIST;
   if (list === undefined) {
-    throw new WeftError('BAD_USAGE', '--isolate does not know the nodes', {
+    throw new WeftError('BAD_USAGE', '--isolate needs a list of nodes', {
       hint: 'Name them with --nodes, run it in a Slurm allocation, or choose a lab with --lab.',
     });
   }
@@ -139,7 +139,7 @@ async function subjectOf(
     return { nodes, command: [...weft(), ...inLab], own: true };
   }
   if (process.env.SLURM_JOB_ID === undefined) {
-    throw new WeftError('BAD_USAGE', '--isolate does not know how to start ranks on the nodes', {
+    throw new WeftError('BAD_USAGE', '--isolate needs a command that starts a job on the nodes', {
       hint: 'Put a command after --, run it in a Slurm allocation, or choose a lab with --lab.',
     });
   }
@@ -151,7 +151,11 @@ function givenCommand(words: readonly string[]): readonly string[] {
   if (words.some((word) => word.includes('{nodes}'))) {
     return words[0] === 'weft' ? [...weft(), ...words.slice(1)] : words;
   }
-  throw new WeftError('BAD_USAGE', 'the command has no {nodes}: every try would be the same', {
-    hint: 'Example: weft gate --isolate -- srun -N {count} -w {nodes} app',
-  });
+  throw new WeftError(
+    'BAD_USAGE',
+    'the command does not contain {nodes}, so every try would use the same nodes',
+    {
+      hint: 'Example: weft gate --isolate -- srun -N {count} -w {nodes} app',
+    },
+  );
 }

@@ -15,7 +15,7 @@ type Piece = keyof typeof files;
 
 export const printOption = option({
   flags: '--print <what>',
-  help: `print a file to install: ${Object.keys(files).join(', ')}`,
+  help: `print ${Object.keys(files).join(', ')}`,
   kind: choice(Object.keys(files) as Piece[]),
 });
 

@@ -33,22 +33,22 @@ import { defaultRanks, formatOption, metricsOption, rankOptions } from './show-o
 const gateOptions = {
   ...rankOptions,
   format: formatOption,
-  own: onOff('--own', 'each rank reports its own node and exits with its verdict'),
+  own: onOff('--own', 'each rank reports and judges only its own node'),
   out: option({
     flags: '--out <file>',
-    help: 'run file, or record of --isolate',
+    help: 'run file or record',
     kind: text,
-    defaultText: 'a new one in weft-results/',
+    defaultText: 'new in weft-results/',
   }),
   metrics: metricsOption,
   nodePatch: option({
     flags: '--node-patch <file>',
-    help: 'also write a patch of the Kubernetes nodes',
+    help: 'also write a patch for the Kubernetes nodes',
     kind: text,
   }),
   validFor: option({
     flags: '--valid-for <time>',
-    help: 'with --node-patch: how long the verdict holds',
+    help: 'how long the node patch is valid',
     kind: duration,
     default: 3_600_000,
   }),
@@ -119,7 +119,7 @@ async function measureAndTell(world: World, job: Job, options: GateOptions): Pro
   const speaks = world.rank === 0 || options.own;
   if (onOneHost(world) && world.launcher !== 'local') {
     if (speaks) {
-      process.stderr.write('weft: only one node: there is nothing to measure between nodes\n');
+      process.stderr.write('weft: the job has only one node; the gate needs at least two\n');
     }
     return exitCode.nothing;
   }

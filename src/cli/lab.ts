@@ -105,7 +105,8 @@ function addRunCommand(lab: Command): void {
 function parseHosts(text: string): number[] {
   const hosts = expandHostList(text).map((name) => {
     const number = /^h(\d+)$/.exec(name)?.[1];
-    if (number === undefined) throw new Error(`${name} is not a host of a lab, such as h0.`);
+    if (number === undefined)
+      throw new Error(`${name} is not a lab host; hosts are named h0, h1 and so on.`);
     return Number(number);
   });
   if (new Set(hosts).size < hosts.length) throw new Error('A host is named twice.');

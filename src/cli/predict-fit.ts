@@ -33,7 +33,7 @@ export function addFitCommand(predict: Command): void {
     .description('Fit a model of a fabric to sendrecv and single-channel write rows.')
     .option(
       '--also <row>',
-      'use this row too, e.g. all2all:SingleDMA:32M (repeatable)',
+      'row to add: all2all:SingleDMA:32M (repeatable)',
       (value: string, list: RowChoice[] = []) => [...list, parsed(parseRowChoice)(value)],
     );
   addOptions(command, table).action((inputs: string[], raw: { also?: RowChoice[] }) => {

@@ -22,7 +22,7 @@ import { addFitCommand } from './predict-fit.js';
 const shown = {
   format: option({
     flags: '--format <format>',
-    help: 'output format: table, markdown, json',
+    help: 'format: table, markdown, json',
     kind: choice(['table', 'markdown', 'json']),
     default: 'table',
   }),
@@ -34,7 +34,7 @@ type Asked = ValuesOf<typeof predictOptions & typeof shown> & { readonly buffers
 export function addPredictCommand(program: Command): void {
   const command = program
     .command('predict')
-    .description('Predict a benchmark with a model of a fabric; measure nothing.');
+    .description('Predict benchmark results from a fabric model.');
   for (const benchmark of benchmarks.filter(isPlanned)) describe(command, benchmark);
   addFitCommand(command);
 }
@@ -49,7 +49,7 @@ function describe(predict: Command, benchmark: PlanBenchmark): void {
     .description(`Predict: ${benchmark.summary}`)
     .option(
       '--fault <text>',
-      "slow NIC, e.g. 'host 17 nic 2 rate 50%' (repeatable)",
+      "slow NIC: 'host 17 nic 2 rate 50%' (repeatable)",
       (value: string, list: NicFault[] = []) => [...list, parsed(parseFault)(value)],
     );
   addOptions(command, table).action(async (raw: { fault?: NicFault[] }) => {
@@ -84,7 +84,7 @@ function switchesOf(asked: Asked): SimulatedWorld['switches'] {
   if (hostsPerLeaf !== undefined) return { hostsPerLeaf, oversubscription, routing, seed };
   if (oversubscription === 1 && routing === 'spray') return undefined;
   throw new WeftError('BAD_USAGE', '--oversubscription and --routing need leaf switches', {
-    hint: 'Say with --hosts-per-leaf how many nodes a leaf switch has.',
+    hint: 'Set the number of nodes per leaf switch with --hosts-per-leaf.',
   });
 }
 
@@ -117,7 +117,7 @@ function refuseStrangeFaults(faults: readonly NicFault[], nodes: number, nics: n
 }
 
 const oneRankOnly = ({ id }: PlanBenchmark): WeftError =>
-  new WeftError('BAD_USAGE', `--ranks-per-node has no effect on ${id}: rank 0 alone is timed`, {
+  new WeftError('BAD_USAGE', `--ranks-per-node has no effect on ${id}: only rank 0 is timed`, {
     hint: 'Leave it out.',
   });
 

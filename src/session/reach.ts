@@ -64,11 +64,11 @@ const openTcp =
 /** What is behind a gap, in a few words, and what to do. */
 const causes: Record<GapCause, { readonly short: string; readonly cure: string }> = {
   'no-neighbour': {
-    short: 'nobody answers ARP there',
+    short: 'no answer to ARP',
     cure: 'Check the cable, the VLAN and the switch port.',
   },
   filtered: {
-    short: 'the host answers ARP but no TCP connection: a firewall drops it',
+    short: 'the host answers ARP but not TCP: a firewall drops the packets',
     cure: openTcp,
   },
   rejected: { short: 'a firewall rejects TCP connections', cure: openTcp },

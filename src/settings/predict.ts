@@ -30,7 +30,7 @@ const rangeOf = (kind: ValueKind<number>): ValueKind<Range> => ({
 
 const fabric = option({
   flags: '--fabric <name>',
-  help: 'model: p5, or a file that weft predict fit wrote',
+  help: 'p5, or a file from weft predict fit',
   kind: text,
   default: 'p5',
 });
@@ -40,34 +40,34 @@ export const predictOptions = {
   fabric,
   nodes: option({
     flags: '--nodes <range>',
-    help: 'nodes; A..B doubles from A to B',
+    help: 'node count, or A..B, doubling',
     kind: rangeOf(wholeNumber(2, 32_768)),
     default: { from: 4, to: 4 },
     defaultText: '4',
   }),
   ranksPerNode: option({
     flags: '--ranks-per-node <count>',
-    help: 'ranks on each node, each with its own NICs',
+    help: 'ranks per node, each with its own NICs',
     kind: wholeNumber(1, 64),
     default: 1,
   }),
   bytes: option({
     flags: '--bytes <range>',
-    help: 'sizes; A..B doubles from A to B',
+    help: 'size, or A..B, doubling',
     kind: rangeOf(size),
-    defaultText: 'of the benchmark',
+    defaultText: 'the benchmark’s',
   }),
   columns: option({
     flags: '--columns <names>',
-    help: 'columns to predict, separated by commas',
+    help: 'columns, separated by commas',
     kind: names,
     defaultText: 'all',
   }),
   chunkBytes: option({
     flags: '--chunk <size>',
-    help: 'split transfers into chunks',
+    help: 'chunk size of transfers',
     kind: sizeAboveZero,
-    defaultText: 'of the model',
+    defaultText: 'as in the model',
   }),
   hostsPerLeaf: option({
     flags: '--hosts-per-leaf <count>',
@@ -76,13 +76,13 @@ export const predictOptions = {
   }),
   oversubscription: option({
     flags: '--oversubscription <ratio>',
-    help: 'rate into a leaf over its rate to the spines',
+    help: 'leaf downlink rate over uplink rate',
     kind: numberAbove(0),
     default: 1,
   }),
   routing: option({
     flags: '--routing <mode>',
-    help: 'between leaves: spray packets, or ecmp hashing',
+    help: 'between leaves: spray, ecmp',
     kind: choice(['spray', 'ecmp']),
     default: 'spray',
   }),
@@ -101,7 +101,7 @@ export const fitOptions = {
     flags: '--name <name>',
     help: 'name of the model',
     kind: text,
-    defaultText: 'of the input',
+    defaultText: 'name of the first file',
   }),
   nicsPerRank: option({
     flags: '--nics-per-rank <count>',
@@ -111,19 +111,19 @@ export const fitOptions = {
   }),
   lineRateGbps: option({
     flags: '--line-rate <gbps>',
-    help: 'line rate of a NIC in Gbps',
+    help: 'Gbps per NIC',
     kind: numberAbove(0),
     defaultText: 'as in the runs, else 100',
   }),
   chunkBytes: option({
     flags: '--chunk <size>',
-    help: 'size of the chunks that were posted',
+    help: 'chunk size',
     kind: sizeAboveZero,
     defaultText: 'as in the runs, else 1M',
   }),
   exchangeNodes: option({
     flags: '--exchange-nodes <count>',
-    help: 'node count of all-to-all rows, where the table is wrong',
+    help: 'override the node count of all-to-all rows',
     kind: wholeNumber(2, 32_768),
   }),
 };

@@ -40,7 +40,7 @@ describe('the gate on one machine', () => {
     ['a command', 'gate -- true {nodes}', '--isolate'],
     ['tries', 'gate --tries 3', '--tries has no effect without --isolate'],
     ['no {nodes}', 'gate --isolate --nodes a,b -- true', 'has no {nodes}'],
-    ['no nodes', 'gate --isolate -- true {nodes}', 'does not know the nodes'],
+    ['no nodes', 'gate --isolate -- true {nodes}', 'needs a list of nodes'],
   ])('%s: refused as bad usage', async (_, line, words) => {
     const { exitCode, stderr } = await desk.weft(line);
     expect(exitCode).toBe(2);

@@ -59,7 +59,7 @@ describe('weft predict', () => {
   });
 
   test.each([
-    ['predict all2all --fabric p9', 'no model of a fabric in p9'],
+    ['predict all2all --fabric p9', 'cannot read a fabric model from p9'],
     ['predict write --ranks-per-node 8', '--ranks-per-node has no effect on write'],
     ['predict all2all --routing ecmp', 'need leaf switches'],
     ['predict all2all --nodes 8..2', 'The range must begin with the smaller value'],
@@ -80,7 +80,7 @@ describe('weft predict fit', () => {
     );
     expect(fit.exitCode, fit.stderr).toBe(0);
     expect(fit.stdout).toMatch(/nicGbps +97\.45 +97\.19 to 97\.72/);
-    expect(fit.stdout).toContain('rows used in the fit did not fit: sendrecv SingleDMA 128K');
+    expect(fit.stdout).toContain('rows: sendrecv SingleDMA 128K');
     expect(fit.stdout).toMatch(/write MultiDMA 4M .* predicted/);
     const { stdout } = await desk.weft('predict all2all --fabric mine.json --bytes 32M');
     expect(stdout).toContain('PREDICTED, not measured · all2all · model p5');

@@ -119,7 +119,7 @@ describe('before a job on two hosts', () => {
       /rail 0 \(nic0\): .*h0 does not reach h1.*full frames do not: the network/,
     );
     expect(stderr).toMatch(
-      /rail 1 \(nic1\): h0 does not reach h1 \(the host answers ARP.*a firewall drops it/,
+      /rail 1 \(nic1\): h0 does not reach h1 \(the host answers ARP.*a firewall drops the packets/,
     );
     expect(stderr).toMatch(
       /\nOpen TCP between the hosts.*Set the same MTU|\nSet the same MTU.*Open TCP/,

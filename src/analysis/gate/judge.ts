@@ -56,7 +56,7 @@ export function expectationFor(
 
 /** In words, for all nodes. */
 export function comparedWith({ minGbps, lineRatesGbps }: GateFacts): string {
-  if (minGbps !== undefined) return `${significant(minGbps)} Gbps per NIC, as --min-gbps says`;
+  if (minGbps !== undefined) return `${significant(minGbps)} Gbps per NIC (--min-gbps)`;
   const { pass, fail } = anyMachine;
   const limits = `${pass} % passes, below ${fail} % fails`;
   return lineRatesGbps.some((rate) => rate === null)

@@ -61,10 +61,12 @@ function notesOf({ rows, world, fabric }: Run): string[] {
   return [
     ...(alone > 0 ? ['What looked slow was measured again with all other nodes idle.'] : []),
     ...(world.hosts.length === 1
-      ? ['All ranks run on this host: this is a trial of the gate. It says nothing about nodes.']
+      ? ['All ranks run on this host, so this is only a trial: nothing was measured between nodes.']
       : []),
     ...(!known && world.hosts.length === 2
-      ? ['Two nodes without a known line rate: only their NICs are compared. Use --min-gbps.']
+      ? [
+          'The line rate is unknown, so the two nodes are only compared with each other. Set --min-gbps.',
+        ]
       : []),
   ];
 }

@@ -21,9 +21,9 @@ import { gateRounds } from './rounds.js';
 const options = {
   minGbps: option({
     flags: '--min-gbps <gbps>',
-    help: 'bandwidth that every NIC must reach',
+    help: 'minimum Gbps per NIC',
     kind: numberAbove(0),
-    defaultText: '80 % of the line rate, else of the other nodes’ median',
+    defaultText: '80 % of the line rate',
   }),
 };
 

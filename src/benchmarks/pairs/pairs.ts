@@ -16,7 +16,7 @@ export const pairOptions = {
   }),
   network: option({
     flags: '--network <file>',
-    help: 'leaf and spine of each host: YAML, topology.conf, EC2',
+    help: 'network description: YAML, topology.conf, EC2',
     kind: text,
   }),
 };

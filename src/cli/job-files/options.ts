@@ -31,7 +31,9 @@ const pairs = <T>(what: string, read: (value: string) => T): ValueKind<Record<st
 const dnsName: ValueKind<string> = {
   parse: (name) => {
     if (/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return name;
-    throw new Error('Use a letter, then lower-case letters, digits and dashes; at most 40.');
+    throw new Error(
+      'Start with a lower-case letter; use only lower-case letters, digits and dashes, at most 40.',
+    );
   },
   inFile: 'text',
 };
@@ -194,7 +196,7 @@ export function required<O extends object, K extends keyof O & string>(
   for (const [key, flag] of Object.entries<string>(keys)) {
     if (options[key as K] === undefined) {
       throw new WeftError('BAD_USAGE', `${flag} is missing`, {
-        hint: 'Run the command with --help for its options.',
+        hint: 'Add it, or run the command with --help to list its options.',
       });
     }
   }

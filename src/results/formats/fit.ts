@@ -15,7 +15,7 @@ export function formatFit(fitted: Fitted, format: 'table' | 'json'): string {
   const left =
     misfits.length === 0
       ? 'Every row that was used fits.'
-      : `${plural(misfits.length, 'row')} used in the fit did not fit: ${names.join(', ')}.`;
+      : `The model does not fit ${plural(misfits.length, 'row')}: ${names.join(', ')}.`;
   const sections = [parameterLines(model), residualLines(residuals), [left]];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -25,7 +25,9 @@ function parameterLines({ name, parameters, fit }: FabricModel): string[] {
     const value = parameters[parameter];
     const interval = fit?.intervals[parameter];
     if (value === undefined) return [];
-    const range = interval ? interval.map(significant).join(' to ') : 'not told by these rows';
+    const range = interval
+      ? interval.map(significant).join(' to ')
+      : 'not determined by these rows';
     return [[parameter, significant(value), range]];
   });
   const table = alignedTable({ heads: ['parameter', 'value', '95 % interval'], lines, left: [0] });

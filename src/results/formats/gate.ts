@@ -63,7 +63,7 @@ export function formatGateMetrics({ grade, at, seconds, nodes }: Gate): string {
     })),
     {
       name: 'weft_gate_nic_expected_bytes_per_second',
-      help: 'Bandwidth that passes.',
+      help: 'Bandwidth that a NIC must reach to pass.',
       samples: nics.map(({ node, nic, expectedGbps }) => ({
         labels: { node, nic },
         value: inBytesPerSecond(expectedGbps),

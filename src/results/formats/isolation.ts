@@ -38,9 +38,9 @@ function culpritText({ kind, blamed, nodes }: Culprit): string {
     case 'together':
       return `${listed(blamed)} fail only together. Each of them passes with other nodes.`;
     case 'any':
-      return `Any ${plural(nodes.length, 'node')} fail: no node is to blame, but their number.`;
+      return `Any ${plural(nodes.length, 'node')} fail: the cause is the number of nodes, not one of them.`;
     case 'undecided':
-      return `${listed(nodes)} fail together. There were too few healthy nodes or tries to say which of them is to blame.`;
+      return `${listed(nodes)} fail together. There were too few healthy nodes or tries to find out which of them is to blame.`;
   }
 }
 
@@ -57,10 +57,15 @@ export function isolationSentences({
   if (outcome === 'unresolved') {
     return [`The command could not run on all ${nodes.length} nodes: ${tries[0]?.output ?? ''}`];
   }
-  const passing = `The other ${plural(healthy.length, 'node')} pass together: ${healthy.join(', ')}.`;
+  const passing =
+    healthy.length === 1
+      ? `The other node passes: ${healthy[0]}.`
+      : `The other ${healthy.length} nodes pass together: ${healthy.join(', ')}.`;
   return [
     ...culprits.map(culpritText),
-    ...(outcome === 'partly' ? [`Stopped after ${triesAllowed} tries: more may be wrong.`] : []),
+    ...(outcome === 'partly'
+      ? [`Stopped after ${triesAllowed} tries; more nodes may be at fault.`]
+      : []),
     ...(healthy.length > 0 ? [passing] : []),
   ];
 }

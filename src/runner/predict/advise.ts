@@ -109,9 +109,9 @@ function reasonFor(best: Strategy, times: Advice['times'], question: WriteQuesti
         : `with round-robin the busiest NIC carries ${most} of ${buffers} buffers`;
     return `Splitting keeps all ${nics} NICs equally busy, while ${uneven}; it saves ${saving(roundRobin)}.`;
   }
-  const cost = `splitting costs ${formatNanoseconds(fabric.parameters.splitMicroseconds * 1000)} for each further channel to a peer`;
+  const cost = `splitting costs ${formatNanoseconds(fabric.parameters.splitMicroseconds * 1000)} for each additional channel to a peer`;
   if (best === roundRobin) {
     return `Round-robin sends the buffers over ${Math.min(buffers, nics)} NICs at once without splitting any; ${cost}, and it is ${saving(multi)} slower here.`;
   }
-  return `At this size one NIC is as fast as several: the transfer ends before more NICs could save what they cost (${cost}).`;
+  return `At this size one NIC is as fast as several: additional NICs cost as much time as they save (${cost}).`;
 }

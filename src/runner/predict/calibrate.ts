@@ -127,8 +127,8 @@ export function figuresOfRuns(runs: readonly Run[]): MeasuredFigure[] {
 }
 
 const notPlanned = (id: string): WeftError =>
-  new WeftError('BAD_USAGE', `${id} is not made of plans, so the model cannot predict it`, {
-    hint: 'Give runs of sendrecv, write and all2all.',
+  new WeftError('BAD_USAGE', `the model cannot predict ${id}`, {
+    hint: 'Use only runs of sendrecv, write and all2all.',
   });
 
 const notThere = ({ benchmark, column, bytes }: RowChoice): WeftError =>

@@ -70,8 +70,8 @@ function versions(hosts: readonly HostInJob[]): Problem[] {
   const providers = differing(({ provider }) => provider);
   const libraries = differing(({ libfabric }) => libfabric);
   const nodes = differing(({ node }) => node);
-  const sameLibrary = 'Install the same libfabric on every host, or set WEFT_LIBFABRIC to one.';
-  const apart = `hosts use different protocols of the provider: ${providers} (libfabric ${libraries})`;
+  const sameLibrary = 'Install the same libfabric on every host, or point WEFT_LIBFABRIC to it.';
+  const apart = `the hosts would use different protocols: ${providers} (libfabric ${libraries})`;
   const problem = (level: Problem['level'], what: string, cure: string) => [{ level, what, cure }];
   return [
     ...(providers ? problem('error', apart, sameLibrary) : []),
@@ -79,7 +79,11 @@ function versions(hosts: readonly HostInJob[]): Problem[] {
       ? problem('warning', `the versions of libfabric differ: ${libraries}`, sameLibrary)
       : []),
     ...(nodes
-      ? problem('warning', `the versions of Node.js differ: ${nodes}`, 'Install the same version.')
+      ? problem(
+          'warning',
+          `the versions of Node.js differ: ${nodes}`,
+          'Install the same version of Node.js on every host.',
+        )
       : []),
   ];
 }
@@ -99,7 +103,7 @@ function clocks(hosts: readonly HostInJob[]): Problem[] {
     const others = hosts.length > 2 ? 'most hosts' : hosts.find((one) => one.host !== host)?.host;
     const what = `${host}: its clock is ${(Math.abs(byMs) / 1000).toFixed(1)} s ${way} that of ${others}`;
     const cure =
-      'Start an NTP service on every host (chrony): run files and logs carry their times.';
+      'Start an NTP service such as chrony on every host, so that the times in run files and logs agree.';
     return { level: 'warning', what, cure };
   });
 }
@@ -130,7 +134,7 @@ function lockedMemory({ state }: HostInJob, { provider }: JobShape): Problem[] {
   const level = limit < lockedBytes.least ? 'error' : 'warning';
   const what = `only ${formatBytesRounded(limit)} of memory can be locked, and ${provider} locks all buffers`;
   const cure =
-    'Raise it: `ulimit -l unlimited`, memlock in /etc/security/limits.conf, LimitMEMLOCK=infinity for slurmd, or --ulimit memlock=-1 of Docker.';
+    'Raise the limit: `ulimit -l unlimited`, memlock in /etc/security/limits.conf, LimitMEMLOCK=infinity for slurmd, or --ulimit memlock=-1 for Docker.';
   return [{ level, what, cure }];
 }
 

@@ -11,7 +11,7 @@ export const nodes: Reader = (env) => {
   const rank = list.indexOf(env.WEFT_NODE ?? '');
   if (rank === -1 || new Set(list).size < list.length || env.WEFT_JOB === undefined) {
     throw conflict(
-      'WEFT_NODES, a list of different nodes, also needs WEFT_NODE, one of them, and WEFT_JOB',
+      'WEFT_NODES must list different nodes, WEFT_NODE must be one of them, and WEFT_JOB must be set',
       env,
     );
   }

@@ -103,7 +103,10 @@ async function withPmix(key: string, value: string, timeoutMs: number): Promise<
   const late = new AbortController();
   const exchanged = addon().pmixExchange(pmixPath(), key, value).done;
   const timeout = sleep(timeoutMs, undefined, { signal: late.signal }).then(() => {
-    throw new WeftError('TIMEOUT', `not all ranks of mpirun came within ${timeoutMs / 1000} s`);
+    throw new WeftError(
+      'TIMEOUT',
+      `some ranks of mpirun did not start within ${timeoutMs / 1000} s`,
+    );
   });
   try {
     return await Promise.race([exchanged, timeout]);
@@ -134,7 +137,7 @@ function unknown({ kind }: NoticeBoard, said: string, cause: unknown): WeftError
       : 'mpirun -x MASTER_ADDR=… -x MASTER_PORT=…';
   return new WeftError(
     'RENDEZVOUS_FAILED',
-    `${launcher} runs ranks on several hosts but cannot pass on where rank 0 is (${said})`,
+    `${launcher} runs ranks on several hosts but cannot tell them the address of rank 0 (${said})`,
     { hint: `Pass the address of rank 0's host and a free port on it to all ranks: ${how}`, cause },
   );
 }
