@@ -14,8 +14,9 @@ describe('the notice of rank 0', () => {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    await once(client, 'connect');
+    // Before it is connected: Node would begin to read, and take answers from the addon.
     client.pause();
+    await once(client, 'connect');
     const { fd } = (client as Socket & { _handle: { fd: number } })._handle;
     const close = () => {
       client.destroy();
