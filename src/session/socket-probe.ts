@@ -152,8 +152,9 @@ async function probePair(from: string, to: Answering): Promise<GapCause | undefi
 
 /** A process that was held up sees its timers before what has arrived: it gets a moment to read. */
 async function patiently(ms: number): Promise<void> {
-  await sleep(ms);
-  await sleep(20);
+  // The sockets keep the process alive as long as somebody waits.
+  await sleep(ms, undefined, { ref: false });
+  await sleep(20, undefined, { ref: false });
 }
 
 async function answersSmall(from: string, to: Answering): Promise<boolean> {
