@@ -64,7 +64,6 @@ async function openGate(procedure: GateProcedure): Promise<OpenBenchmark> {
   const record = { nodes };
   try {
     const session = await openSession(world, settings, { gaps: 'everyone' });
-    for (const text of session.warnings) procedure.listener.warned?.(text);
     const run = () => new GateScan(procedure, session, nodes).run();
     const kept = { ...record, warnings: session.warnings };
     return {
