@@ -1,6 +1,12 @@
 /** Two ranks that are busy with each other. */
 export type RankPair = readonly [a: number, b: number];
 
+/** One direction at a time, so that a fault of one direction is seen. */
+export const bothWays = (round: readonly RankPair[]): (readonly RankPair[])[] => [
+  round,
+  round.map(([a, b]): RankPair => [b, a]),
+];
+
 /**
  * Every player with every other, each busy at most once a round: n − 1 rounds, or n with one idle in each where n is
  * odd. The circle method: one stays, the others move on by one seat.

@@ -5,6 +5,7 @@ import { type GateFacts, judgeNodes } from '../../src/analysis/gate/judge.js';
 import { suspectsOf } from '../../src/analysis/gate/suspects.js';
 import { gateGaps } from '../../src/benchmarks/gate/gaps.js';
 import { gateRounds } from '../../src/benchmarks/gate/rounds.js';
+import { bothWays } from '../../src/plan/rounds.js';
 
 const rate = 10;
 
@@ -17,17 +18,9 @@ function factsOf(
   const nodes = Array.from({ length: count }, (_, i) => `n${i}`);
   const rounds = gateRounds(nodes, nodes);
   const cells = [0, 1].flatMap((rail) =>
-    rounds.flat().flatMap(([a, b]) =>
-      (
-        [
-          [a, b],
-          [b, a],
-        ] as const
-      ).map(([from, to]) => ({
-        ...{ from, to, rail },
-        gbps: (slow(from, to, rail) ?? 0.95) * rate,
-      })),
-    ),
+    bothWays(rounds.flat())
+      .flat()
+      .map(([from, to]) => ({ from, to, rail, gbps: (slow(from, to, rail) ?? 0.95) * rate })),
   );
   const lineRatesGbps = known ? [rate, rate] : [null, null];
   return { nodes, nics: ['nic0', 'nic1'], lineRatesGbps, cells };

@@ -4,7 +4,7 @@ import type { GateFacts } from '../../analysis/gate/judge.js';
 import { gateCells } from '../../analysis/gate/of-run.js';
 import { suspectsOf } from '../../analysis/gate/suspects.js';
 import { isWeftError, WeftError } from '../../errors.js';
-import type { RankPair } from '../../plan/rounds.js';
+import { bothWays, type RankPair } from '../../plan/rounds.js';
 import { pairColumns } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
 import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runner/benchmark.js';
@@ -114,14 +114,14 @@ class GateScan {
     const rails = [...fabric.channels.keys()];
     await this.#measure(
       meter,
-      rounds.flatMap((round) => rails.flatMap((rail) => bothWays(round, rail))),
+      rounds.flatMap((round) => rails.flatMap((rail) => jobsOf(round, rail))),
       false,
     );
     for (let look = 0; look < retests.times; look++) {
       const suspects = world.rank === 0 ? suspectsOf(this.#facts()).slice(0, retests.most) : [];
       const again = await world.broadcast('suspects', suspects);
       if (again.length === 0) break;
-      const alone = again.flatMap(({ pair, rail }) => bothWays([pair], rail));
+      const alone = again.flatMap(({ pair, rail }) => jobsOf([pair], rail));
       await this.#measure(meter, alone, true);
     }
     tellGaps(this.#procedure, unusedNics, this.#nodes);
@@ -153,8 +153,5 @@ class GateScan {
   }
 }
 
-/** One direction at a time, so that a fault of one direction is seen. */
-function bothWays(round: readonly RankPair[], rail: number): PairJob[] {
-  const turned = round.map(([a, b]): RankPair => [b, a]);
-  return [round, turned].map((pairs) => ({ metric: 'bandwidth', pairs, rail }));
-}
+const jobsOf = (round: readonly RankPair[], rail: number): PairJob[] =>
+  bothWays(round).map((pairs) => ({ metric: 'bandwidth', pairs, rail }));

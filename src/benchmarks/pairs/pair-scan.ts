@@ -3,7 +3,7 @@ import { diagnosisOf } from '../../analysis/diagnosis/diagnosis.js';
 import type { Gap } from '../../analysis/diagnosis/gaps.js';
 import { findSuspects, type ScanResult } from '../../analysis/diagnosis/suspects.js';
 import { WeftError } from '../../errors.js';
-import type { RankPair } from '../../plan/rounds.js';
+import { bothWays, type RankPair } from '../../plan/rounds.js';
 import { closerRounds, coverageOf } from '../../plan/scan-coverage.js';
 import { scanRounds } from '../../plan/scan-rounds.js';
 import { pairColumns } from '../../results/column-name.js';
@@ -85,7 +85,7 @@ export class PairScan {
   #jobsOf(rounds: readonly RankPair[][]): ScanJob[] {
     const { perRail } = this.#procedure.options;
     const rails = perRail ? [...Array(this.#rails).keys()] : [undefined];
-    return rounds.flatMap((round) => rails.flatMap((rail) => bothWays(round, rail)));
+    return rounds.flatMap((round) => rails.flatMap((rail) => jobsOf(round, rail)));
   }
 
   /** Over all rails together a rail that is slow for everyone would not stand out. */
@@ -146,11 +146,7 @@ const nothingToMeasure = (scope: string): WeftError => {
   );
 };
 
-/** One direction at a time, so that a fault of one direction is seen. */
-function bothWays(round: readonly RankPair[], rail: number | undefined): PairJob[] {
-  const turned = round.map(([a, b]): RankPair => [b, a]);
-  const metrics = ['bandwidth', 'latency'] as const;
-  return [round, turned].flatMap((some) =>
-    metrics.map((metric) => ({ metric, pairs: some, rail })),
-  );
-}
+const metrics = ['bandwidth', 'latency'] as const;
+
+const jobsOf = (round: readonly RankPair[], rail: number | undefined): PairJob[] =>
+  bothWays(round).flatMap((pairs) => metrics.map((metric) => ({ metric, pairs, rail })));
