@@ -1,5 +1,5 @@
-import type { Gate, GateNode, NodeGrade } from '../../analysis/gate/gate.js';
-import { expositionText, inBytesPerSecond, inUnixSeconds } from './exposition.js';
+import type { Gate, GateNic, GateNode, NodeGrade } from '../../analysis/gate/gate.js';
+import { expositionText, type Family, inBytesPerSecond, inUnixSeconds } from './exposition.js';
 import { type Ink, painter } from './text.js';
 
 const inkOf: Partial<Record<NodeGrade, Ink>> = {
@@ -23,51 +23,57 @@ export function formatGate({ nodes }: Gate, { color = false }: { color?: boolean
 
 const levels: Record<NodeGrade, number> = { pass: 0, degraded: 1, fail: 2, unmeasured: 3 };
 
+const grades = '0 pass, 1 degraded, 2 fail, 3 unmeasured';
+
 /** A text file for the Prometheus node exporter's textfile collector. */
-export function formatGateMetrics({ grade, at, seconds, nodes }: Gate): string {
-  const nics = nodes.flatMap(({ node, nics: own }) => own.map((nic) => ({ node, ...nic })));
-  const grades = '0 pass, 1 degraded, 2 fail, 3 unmeasured';
-  return expositionText([
-    {
-      name: 'weft_gate_grade',
-      help: `Verdict of weft gate on the job: ${grades}.`,
-      samples: [{ value: levels[grade] }],
-    },
-    {
-      name: 'weft_gate_timestamp_seconds',
-      help: 'When the verdict was given.',
-      samples: [{ value: inUnixSeconds(at) }],
-    },
-    {
-      name: 'weft_gate_duration_seconds',
-      help: 'How long the measurement took.',
-      samples: [{ value: seconds }],
-    },
-    {
-      name: 'weft_gate_node_grade',
-      help: `Verdict on one node: ${grades}.`,
-      samples: nodes.map(({ node, grade: own }) => ({ labels: { node }, value: levels[own] })),
-    },
-    {
-      name: 'weft_gate_node_bandwidth_bytes_per_second',
-      help: 'Bandwidth of a node over all its NICs, in its slower direction.',
-      samples: nodes.map(({ node, gbps }) => ({ labels: { node }, value: inBytesPerSecond(gbps) })),
-    },
-    ...(['out', 'in'] as const).map((way) => ({
-      name: `weft_gate_nic_${way === 'out' ? 'transmit' : 'receive'}_bytes_per_second`,
-      help: `Best bandwidth of a NIC, ${way === 'out' ? 'sending' : 'receiving'}.`,
-      samples: nics.map(({ node, nic, outGbps, inGbps }) => ({
-        labels: { node, nic },
-        value: inBytesPerSecond(way === 'out' ? outGbps : inGbps),
+export const formatGateMetrics = (gate: Gate): string =>
+  expositionText([...jobFamilies(gate), ...nodeFamilies(gate), ...nicFamilies(gate)]);
+
+const jobFamilies = ({ grade, at, seconds }: Gate): Family[] => [
+  {
+    name: 'weft_gate_grade',
+    help: `Verdict of weft gate on the job: ${grades}.`,
+    samples: [{ value: levels[grade] }],
+  },
+  {
+    name: 'weft_gate_timestamp_seconds',
+    help: 'When the verdict was given.',
+    samples: [{ value: inUnixSeconds(at) }],
+  },
+  {
+    name: 'weft_gate_duration_seconds',
+    help: 'How long the measurement took.',
+    samples: [{ value: seconds }],
+  },
+];
+
+const nodeFamilies = ({ nodes }: Gate): Family[] => [
+  {
+    name: 'weft_gate_node_grade',
+    help: `Verdict on one node: ${grades}.`,
+    samples: nodes.map(({ node, grade }) => ({ labels: { node }, value: levels[grade] })),
+  },
+  {
+    name: 'weft_gate_node_bandwidth_bytes_per_second',
+    help: 'Bandwidth of a node over all its NICs, in its slower direction.',
+    samples: nodes.map(({ node, gbps }) => ({ labels: { node }, value: inBytesPerSecond(gbps) })),
+  },
+];
+
+function nicFamilies({ nodes }: Gate): Family[] {
+  const family = (what: string, help: string, gbpsOf: (nic: GateNic) => number | null): Family => ({
+    name: `weft_gate_nic_${what}_bytes_per_second`,
+    help,
+    samples: nodes.flatMap(({ node, nics }) =>
+      nics.map((one) => ({
+        labels: { node, nic: one.nic },
+        value: inBytesPerSecond(gbpsOf(one)),
       })),
-    })),
-    {
-      name: 'weft_gate_nic_expected_bytes_per_second',
-      help: 'Bandwidth that a NIC must reach to pass.',
-      samples: nics.map(({ node, nic, expectedGbps }) => ({
-        labels: { node, nic },
-        value: inBytesPerSecond(expectedGbps),
-      })),
-    },
-  ]);
+    ),
+  });
+  return [
+    family('transmit', 'Best bandwidth of a NIC, sending.', ({ outGbps }) => outGbps),
+    family('receive', 'Best bandwidth of a NIC, receiving.', ({ inGbps }) => inGbps),
+    family('expected', 'Bandwidth that passes.', ({ expectedGbps }) => expectedGbps),
+  ];
 }
