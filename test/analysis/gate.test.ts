@@ -93,6 +93,12 @@ describe('the verdict on nodes', () => {
     expect(judged[3]!.nics[1]).toMatchObject({ nic: 'nic1', outGbps: 1.2, inGbps: 9.5 });
   });
 
+  test('without line rates a rail is compared with itself, where there are three nodes', () => {
+    const slower = (_: number, __: number, rail: number) => (rail === 1 ? 0.2 : undefined);
+    expect(grades(factsOf(3, slower, false))).toEqual(['pass', 'pass', 'pass']);
+    expect(grades(factsOf(2, slower, false))).toEqual(['fail', 'fail']);
+  });
+
   test('two thirds of the rate are degraded', () => {
     const facts = factsOf(4, (_, to) => (to === 0 ? 0.66 : undefined));
     expect(grades(facts)).toEqual(['degraded', 'pass', 'pass', 'pass']);

@@ -34,7 +34,10 @@ interface Expectation {
   readonly of: string;
 }
 
-/** Of the other nodes, because a slow node must not lower what is expected of it. */
+/**
+ * Of the other nodes, because a slow node must not lower what is expected of it, and on the same rail, because rails
+ * may differ. Between two nodes there are only their rails to compare.
+ */
 export function expectationFor(
   node: string,
   rail: number,
@@ -45,8 +48,9 @@ export function expectationFor(
     return { base: minGbps, pass: minGbps, fail: minGbps, of: '--min-gbps' };
   }
   const rate = lineRatesGbps[rail] ?? undefined;
-  const others = cells.filter(({ from, to }) => nodes[from] !== node && nodes[to] !== node);
-  const compared = others.length > 0 ? others : cells;
+  const alike = new Set(nodes).size > 2 ? cells.filter((cell) => cell.rail === rail) : cells;
+  const others = alike.filter(({ from, to }) => nodes[from] !== node && nodes[to] !== node);
+  const compared = others.length > 0 ? others : alike;
   if (rate === undefined && compared.length === 0) return undefined;
   const base = rate ?? median(compared.map(({ gbps }) => gbps));
   const of = rate === undefined ? 'the median of the other nodes' : 'the line rate';
