@@ -97,8 +97,9 @@ export async function runIsolation(
     keep({ tries: [...record.tries, one] });
     return one.outcome;
   };
-  const found = await new Search(subject.nodes, attempt, { tries, minNodes }).run();
-  keep({ ...found, endedAt: new Date().toISOString() });
+  const searched = new Search(subject.nodes, attempt, { tries, minNodes }).run();
+  const found = await searched.finally(() => keep({ endedAt: new Date().toISOString() }));
+  keep(found);
   status[Symbol.dispose]();
   const json = show.format === 'json';
   process.stdout.write(json ? `${JSON.stringify(record, null, 2)}\n` : formatIsolation(record));

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { nodePatch } from '../../src/results/formats/node-patch.js';
@@ -70,6 +71,22 @@ describe('--isolate with a command', () => {
     expect(found.culprits).toMatchObject([{ kind: 'alone', blamed: ['n2'] }]);
     expect(found.tries[0]).toMatchObject({ outcome: 'hung', signal: 'SIGTERM' });
     expect(found.healthy).toEqual(['n1', 'n3', 'n4', 'n5', 'n6']);
+  });
+
+  test('Ctrl-C ends the command, also one that ignores SIGINT, and the record says when', async () => {
+    const script = 'trap "" INT; trap "touch ended; exit" TERM; touch begun; sleep 60 & wait';
+    const words = ['gate', '--isolate', '--nodes', 'n[1-2]', '--out', 'stopped.json', '--'];
+    const started = desk.run([...words, 'sh', '-c', script, 'sh', '{nodes}']);
+    while (!existsSync(join(desk.folder, 'begun'))) await sleep(20);
+    started.kill('SIGINT');
+    const { exitCode, stderr } = await started;
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('stopped by SIGINT'),
+    });
+    expect(existsSync(join(desk.folder, 'ended'))).toBe(true);
+    const record = JSON.parse(readFileSync(join(desk.folder, 'stopped.json'), 'utf8'));
+    expect(record).toMatchObject({ tries: [], endedAt: expect.any(String) });
   });
 
   test('stops when the tries are used up, with what is known', async () => {
