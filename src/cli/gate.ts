@@ -10,6 +10,7 @@ import { type Job, jobOf } from '../runner/job.js';
 import { recordRun } from '../runner/record-run.js';
 import {
   duration,
+  flagOf,
   type OptionTable,
   onOff,
   option,
@@ -24,7 +25,6 @@ import { printOption, printPiece } from './gate-print.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions, wordsOf } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
-import { withFlags } from './output/flags.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -58,6 +58,11 @@ type GateOptions = ValuesOf<typeof gateOptions>;
 /** Options of the measurement itself. */
 const measured: OptionTable = { ...benchmark.options, ...fabricOptions };
 
+const { ranks, own, metrics, nodePatch, validFor, iface, tokenFile } = gateOptions;
+/** What --isolate passes on to the gate of each try, and what it has no use for. */
+const passedOn: OptionTable = { ...measured, iface, tokenFile };
+const notIsolated: OptionTable = { ranks, own, metrics, nodePatch, validFor };
+
 /** Joining and each exchange: a prolog must not hold up a job for a minute. */
 const defaultTimeoutMs = 20_000;
 
@@ -85,9 +90,14 @@ async function act(words: readonly string[], raw: unknown): Promise<number> {
   if (print !== undefined) return printPiece(print);
   const isolation = readOptions(raw, isolateOptions);
   const options = readOptions(raw, gateOptions);
+  if (isolation.isolate) {
+    refuseIdle(raw, notIsolated, 'with --isolate');
+    if (words.length > 0) refuseIdle(raw, passedOn, 'on the command after --');
+    return runIsolation(words, isolation, options, wordsOf(passedOn, givenOptions(raw, passedOn)));
+  }
+  if (words.length > 0) throw idle('a command', 'without --isolate');
+  refuseIdle(raw, isolateOptions, 'without --isolate');
   const given = givenOptions(raw, measured);
-  if (isolation.isolate) return runIsolation(words, isolation, options, wordsOf(measured, given));
-  refuseIdle(words, raw);
   const job = jobOf(benchmark as Benchmark, { timeoutMs: defaultTimeoutMs, ...given });
   const { pin, timeoutMs, gpus } = job.settings;
   const startedMs = performance.now();
@@ -101,19 +111,16 @@ async function act(words: readonly string[], raw: unknown): Promise<number> {
   });
 }
 
-/** An option that would do nothing is a misunderstanding. */
-function refuseIdle(words: readonly string[], raw: unknown): void {
-  const [given] = Object.keys(givenOptions(raw, isolateOptions));
-  const idle = words.length > 0 ? 'a command' : given && withFlags(`\`${given}\``, isolationFlags);
-  if (!idle) return;
-  throw new WeftError('BAD_USAGE', `${idle} has no effect without --isolate`, {
-    hint: 'Add --isolate, or leave it out.',
+const idle = (what: string, where: string): WeftError =>
+  new WeftError('BAD_USAGE', `${what} has no effect ${where}`, {
+    hint: where === 'without --isolate' ? 'Add --isolate, or leave it out.' : 'Leave it out.',
   });
-}
 
-const isolationFlags = new Map(
-  Object.entries(isolateOptions).map(([key, { flags }]) => [key, flags.split(' ')[0]!]),
-);
+/** An option that would do nothing is a misunderstanding. */
+function refuseIdle(raw: unknown, table: OptionTable, where: string): void {
+  const [key] = Object.keys(givenOptions(raw, table));
+  if (key !== undefined) throw idle(flagOf(table[key]!), where);
+}
 
 async function measureAndTell(world: World, job: Job, options: GateOptions): Promise<number> {
   const speaks = world.rank === 0 || options.own;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -41,11 +41,31 @@ describe('the gate on one machine', () => {
     ['a command', 'gate -- true {nodes}', '--isolate'],
     ['tries', 'gate --tries 3', '--tries has no effect without --isolate'],
     ['no {nodes}', 'gate --isolate --nodes a,b -- true', 'has no {nodes}'],
+    ['own', 'gate --isolate --own', '--own has no effect with --isolate'],
+    ['a patch', 'gate --isolate --node-patch x', '--node-patch has no effect with --isolate'],
+    [
+      'the gate’s options for a command',
+      'gate --isolate --min-gbps 1 --nodes a,b -- true {nodes}',
+      '--min-gbps has no effect on the command after --',
+    ],
     ['no nodes', 'gate --isolate -- true {nodes}', 'needs a list of nodes'],
   ])('%s: refused as bad usage', async (_, line, words) => {
     const { exitCode, stderr } = await desk.weft(line);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(words);
+  });
+});
+
+describe('--isolate without a command', () => {
+  test('passes on what the gate needs to meet', async () => {
+    writeFileSync(join(desk.folder, 'srun'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    const env = { SLURM_JOB_ID: '1', PATH: `${desk.folder}:${process.env.PATH}` };
+    const line = 'gate --isolate --nodes a,b --token-file t --iface mgmt --timeout 3 --format json';
+    const { exitCode, stdout } = await desk.weft(line, env);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout).command.join(' ')).toMatch(
+      / gate --quiet --timeout 3s --iface mgmt --token-file t$/,
+    );
   });
 });
 

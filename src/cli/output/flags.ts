@@ -27,5 +27,5 @@ const flags: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A message of the library as someone at a command line should read it: `nics` becomes --nics. */
-export const withFlags = (text: string, known = flags): string =>
-  text.replace(/`(\w+)`/g, (quoted, key: string) => known.get(key) ?? quoted);
+export const withFlags = (text: string): string =>
+  text.replace(/`(\w+)`/g, (quoted, key: string) => flags.get(key) ?? quoted);
