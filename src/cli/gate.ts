@@ -135,13 +135,21 @@ async function measureAndTell(world: World, job: Job, options: GateOptions): Pro
   progress.end();
   if (recorded?.error !== undefined) throw recorded.error;
   const gate = await world.broadcast('verdict', recorded && gateOf(recorded.run));
-  return speaks ? tell(gate!, options, [nodeName(world)]) : exitCode.ok;
+  return speaks ? tell(gate!, options, nodeName(world)) : exitCode.ok;
 }
 
-/** Prints what was asked for and writes the files; the exit code follows the grade. */
-function tell(whole: Gate, options: GateOptions, own: readonly string[]): number {
+/**
+ * Prints what was asked for and writes the files; the exit code follows the grade. With --own it is about that node;
+ * `absent` nodes are printed, too, but the patch is of one node.
+ */
+function tell(
+  whole: Gate,
+  options: GateOptions,
+  own: string,
+  absent: readonly string[] = [],
+): number {
   const { format, metrics, nodePatch, validFor } = options;
-  const gate = options.own ? partOf(whole, own) : whole;
+  const gate = options.own ? partOf(whole, [own, ...absent]) : whole;
   const shown =
     format === 'json' ? `${JSON.stringify(gate, null, 2)}\n` : formatGate(gate, stdoutTerminal());
   process.stdout.write(shown);
@@ -153,7 +161,8 @@ function tell(whole: Gate, options: GateOptions, own: readonly string[]): number
   }
   if (metrics !== undefined) writeWhole(metrics, formatGateMetrics(gate), '--metrics');
   if (nodePatch !== undefined) {
-    writeWhole(nodePatch, formatNodePatch(gate, validFor), '--node-patch');
+    const patched = options.own ? partOf(whole, [own]) : whole;
+    writeWhole(nodePatch, formatNodePatch(patched, validFor), '--node-patch');
   }
   return codeOf[gate.grade];
 }
@@ -165,8 +174,8 @@ const codeOf: Record<NodeGrade, number> = {
   unmeasured: exitCode.failed,
 };
 
-function partOf(gate: Gate, own: readonly string[]): Gate {
-  const nodes = gate.nodes.filter(({ node }) => own.includes(node));
+function partOf(gate: Gate, names: readonly string[]): Gate {
+  const nodes = gate.nodes.filter(({ node }) => names.includes(node));
   return { ...gate, nodes, grade: worstOf(nodes) };
 }
 
@@ -199,7 +208,7 @@ function tellFailure(
   const at = { at: new Date().toISOString(), seconds };
   const gate = unfinishedGate(nodes, never, why.replaceAll('\n', ' '), at);
   process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
-  tell(gate, options, [nameOf(rank), ...(rank === 0 ? never.keys() : [])]);
+  tell(gate, options, nameOf(rank), rank === 0 ? [...never.keys()] : []);
   return code === exitCode.ok ? exitCode.failed : code;
 }
 

@@ -26,8 +26,11 @@ describe('the gate on one machine', () => {
     const patches = JSON.parse(readFileSync(join(desk.folder, 'nodes.json'), 'utf8'));
     expect(patches).toMatchObject({ kind: 'List', items: [{}, { metadata: { name: 'other' } }] });
     // The first node also reports those that never joined, so that a prolog can drain them.
-    const own = await desk.weft('gate --own --timeout 1 --quiet', env);
+    const own = await desk.weft('gate --own --timeout 1 --quiet --node-patch own.json', env);
     expect(own.stdout.split('\n')).toHaveLength(2);
+    // Its patch is of the own node only, as kubectl applies it to one.
+    const patch = JSON.parse(readFileSync(join(desk.folder, 'own.json'), 'utf8'));
+    expect(patch).toMatchObject({ kind: 'Node', metadata: { name: '127.0.0.1' } });
   });
 
   test('one node alone has nothing to measure, which is no failure of the node', async () => {
