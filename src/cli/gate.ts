@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type Gate, type NodeGrade, unfinishedGate, worstOf } from '../analysis/gate/gate.js';
+import { type Gate, type NodeGrade, worstOf } from '../analysis/gate/gate.js';
 import { gateOf } from '../analysis/gate/of-run.js';
-import { gate as benchmark, nodeName, schedulersName } from '../benchmarks/gate/gate.js';
-import { isWeftError, messageOf, WeftError } from '../errors.js';
+import { gate as benchmark, nodeName } from '../benchmarks/gate/gate.js';
+import { isWeftError, WeftError } from '../errors.js';
 import { formatGate, formatGateMetrics } from '../results/formats/gate.js';
 import { formatNodePatch } from '../results/formats/node-patch.js';
 import type { Benchmark } from '../runner/benchmark.js';
@@ -18,8 +18,9 @@ import {
   type ValuesOf,
 } from '../settings/option.js';
 import { fabricOptions } from '../settings/table.js';
-import { AbsentRanks, type Identity, type World } from '../world/index.js';
+import type { Identity, World } from '../world/index.js';
 import { onOneHost } from '../world/same-host.js';
+import { failedGate } from './gate-failure.js';
 import { isolateOptions, runIsolation } from './gate-isolate.js';
 import { printOption, printPiece } from './gate-print.js';
 import { inRanks } from './in-ranks.js';
@@ -186,31 +187,15 @@ function tellFailure(
   options: GateOptions,
   startedMs: number,
 ): number | undefined {
-  const { rank, size, oneHost, expectedHosts, masterHost } = identity;
+  const { rank } = identity;
   const code = exitCodeOf(error);
-  // Where rank 0 never answered, the next rank speaks in its place.
-  const unanswered = isWeftError(error, 'RENDEZVOUS_FAILED');
   if (code === exitCode.usage) return undefined;
-  if (!options.own && rank !== (unanswered && size > 1 ? 1 : 0)) return code;
-  const nameOf = (one: number) =>
-    (one === rank ? schedulersName() : undefined) ??
-    expectedHosts?.[one] ??
-    (one === 0 && !oneHost ? masterHost : undefined) ??
-    `rank${one}`;
-  const nodes = [...new Set(Array.from({ length: size }, (_, one) => nameOf(one)))];
   const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(1));
-  const absent = absentRanks(error) ?? (unanswered && rank !== 0 ? [0] : []);
-  const never = new Map(absent.map((one) => [nameOf(one), `never joined within ${seconds} s`]));
-  const why =
-    never.size > 0
-      ? `not measured: ${[...never.keys()].join(', ')} never joined`
-      : `not measured: ${messageOf(error)}`;
-  const at = { at: new Date().toISOString(), seconds };
-  const gate = unfinishedGate(nodes, never, why.replaceAll('\n', ' '), at);
-  process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
-  tell(gate, options, nameOf(rank), rank === 0 ? [...never.keys()] : []);
-  return code === exitCode.ok ? exitCode.failed : code;
+  const { gate, own, absent, speaker } = failedGate(error, identity, seconds);
+  const speaks = options.own || rank === speaker;
+  // A rank that was refused is the only one to know why.
+  const refused = isWeftError(error, 'RENDEZVOUS_FAILED') && absent.length === 0;
+  if (speaks || refused) process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
+  if (speaks) tell(gate, options, own, rank === speaker ? absent : []);
+  return code;
 }
-
-const absentRanks = (error: unknown): readonly number[] | undefined =>
-  error instanceof WeftError && error.cause instanceof AbsentRanks ? error.cause.ranks : undefined;

@@ -33,6 +33,25 @@ describe('the gate on one machine', () => {
     expect(patch).toMatchObject({ kind: 'Node', metadata: { name: '127.0.0.1' } });
   });
 
+  test('a first node that never joined is reported by the second', async () => {
+    const env = { WEFT_NODES: '127.0.0.1,other', WEFT_NODE: 'other', WEFT_JOB: 'headless' };
+    const { exitCode, stdout } = await desk.weft('gate --own --timeout 1 --quiet', env);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^127.0.0.1 {2}fail {8}never joined within .* s\nother {6}unmeasured {2}not measured: 127.0.0.1 never/,
+    );
+  });
+
+  test('a refused token is not taken for a first node that never joined', async () => {
+    const env = { WEFT_NODES: '127.0.0.1,other', WEFT_JOB: 'refused' };
+    const first = desk.start('gate', { ...env, WEFT_NODE: '127.0.0.1', WEFT_TOKEN: 'one' });
+    const second = { ...env, WEFT_NODE: 'other', WEFT_TOKEN: 'another' };
+    const { exitCode, stdout } = await desk.weft('gate --own --quiet', second);
+    first.kill('SIGKILL');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^other {2}unmeasured {2}not measured: the rendezvous at .* refused this/);
+  });
+
   test('one node alone has nothing to measure, which is no failure of the node', async () => {
     const env = { WEFT_NODES: 'here', WEFT_NODE: 'here', WEFT_JOB: 'one' };
     const { exitCode, stderr } = await desk.weft('gate --own', env);

@@ -36,8 +36,8 @@ export type Failure = z.infer<typeof failureSchema>;
 export class AbsentRanks extends Error {
   readonly ranks: readonly number[];
 
-  constructor(ranks: readonly number[]) {
-    super(`never joined: rank ${ranks.join(', ')}`);
+  constructor(ranks: readonly number[], cause?: unknown) {
+    super(`never joined: rank ${ranks.join(', ')}`, { cause });
     this.ranks = ranks;
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WeftError } from '../../errors.js';
 import { introduce, Refusal, type Secret } from './auth.js';
 import { Connection } from './connection.js';
+import { AbsentRanks } from './messages.js';
 
 export interface ReachOptions {
   readonly hosts: readonly string[];
@@ -116,11 +117,12 @@ function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error
     const message = `the rendezvous at ${where} refused this rank: ${first?.message}`;
     return new WeftError('RENDEZVOUS_FAILED', message, { hint: hints[reason], cause: first });
   }
+  const cause = new AbsentRanks([0], first);
   const within = `within ${(timeoutMs / 1000).toFixed(1)} s`;
   // Only where nothing else was tried is the name to blame: beside rank 0, its name is tried last.
   if (seen.size > 0 && [...seen.values()].every((error) => error instanceof Unresolved)) {
     const message = `the name ${hosts.join(' or ')} did not resolve ${within}`;
-    return new WeftError('RENDEZVOUS_FAILED', message, { hint: unresolvedHint, cause: first });
+    return new WeftError('RENDEZVOUS_FAILED', message, { hint: unresolvedHint, cause });
   }
   const list = [...seen].slice(0, 6).map(([where, error]) => `${where}: ${error.message}`);
   const more = seen.size > list.length ? `; and ${seen.size - list.length} more` : '';
@@ -129,7 +131,7 @@ function unreachable({ timeoutMs, hosts }: ReachOptions, seen: Map<string, Error
     `rank 0 cannot be reached: no connection ${within} (${list.join('; ')}${more})`,
     {
       hint: `Check that rank 0 is running, that ${hosts.join(' or ')} is its host, and that the port is open between the hosts.`,
-      cause: first,
+      cause,
     },
   );
 }
