@@ -1,6 +1,7 @@
 import { type Gate, unfinishedGate } from '../analysis/gate/gate.js';
 import { schedulersName } from '../benchmarks/gate/gate.js';
 import { isWeftError, messageOf } from '../errors.js';
+import { UnfitRanks } from '../session/unfit-ranks.js';
 import { AbsentRanks, type Identity } from '../world/index.js';
 
 /** What a rank knows of a gate that the nodes did not begin or finish. */
@@ -12,12 +13,16 @@ export interface FailedGate {
   readonly absent: readonly string[];
   /** The rank that speaks for them, and without --own for all. */
   readonly speaker: number;
+  /** Ranks whose hosts lack what the job needs. */
+  readonly unfit: readonly number[];
 }
 
 export function failedGate(error: unknown, identity: Identity, seconds: number): FailedGate {
   const { rank, size, oneHost, expectedHosts, masterHost } = identity;
   const cause = isWeftError(error) ? error.cause : undefined;
   const absent = cause instanceof AbsentRanks ? cause.ranks.filter((one) => one !== rank) : [];
+  // What all nodes lack is no fault of a node.
+  const unfit = cause instanceof UnfitRanks && cause.ranks.length < size ? cause.ranks : [];
   const nameOf = (one: number) =>
     (one === rank ? schedulersName() : undefined) ??
     expectedHosts?.[one] ??
@@ -25,9 +30,10 @@ export function failedGate(error: unknown, identity: Identity, seconds: number):
     `rank${one}`;
   const namesOf = (ranks: readonly number[]) => [...new Set(ranks.map(nameOf))];
   const message = messageOf(error).replaceAll('\n', ' ');
-  const blamed = new Map(
-    namesOf(absent).map((name) => [name, `never joined within ${seconds} s`] as const),
-  );
+  const blamed = new Map([
+    ...namesOf(absent).map((name) => [name, `never joined within ${seconds} s`] as const),
+    ...namesOf(unfit).map((name) => [name, message] as const),
+  ]);
   const why = absent.length > 0 ? `${namesOf(absent).join(', ')} never joined` : message;
   const nodes = namesOf([...Array(size).keys()]);
   const at = { at: new Date().toISOString(), seconds };
@@ -36,5 +42,6 @@ export function failedGate(error: unknown, identity: Identity, seconds: number):
     own: nameOf(rank),
     absent: namesOf(absent),
     speaker: absent.includes(0) ? 1 : 0,
+    unfit,
   };
 }

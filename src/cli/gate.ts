@@ -191,11 +191,12 @@ function tellFailure(
   const code = exitCodeOf(error);
   if (code === exitCode.usage) return undefined;
   const seconds = Number(((performance.now() - startedMs) / 1000).toFixed(1));
-  const { gate, own, absent, speaker } = failedGate(error, identity, seconds);
+  const { gate, own, absent, speaker, unfit } = failedGate(error, identity, seconds);
   const speaks = options.own || rank === speaker;
   // A rank that was refused is the only one to know why.
   const refused = isWeftError(error, 'RENDEZVOUS_FAILED') && absent.length === 0;
   if (speaks || refused) process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
   if (speaks) tell(gate, options, own, rank === speaker ? absent : []);
-  return code;
+  const blamed = options.own ? unfit.includes(rank) : unfit.length > 0;
+  return blamed ? exitCode.verdict : code;
 }

@@ -6,6 +6,7 @@ import { onOneHost } from '../world/same-host.js';
 import type { World } from '../world/world.js';
 import type { FabricWish } from './fabric-wish.js';
 import { refuseTogether } from './refuse-together.js';
+import { UnfitRanks } from './unfit-ranks.js';
 
 const rdma = ['efa', 'verbs'];
 const askedAbout = [...rdma, 'shm'];
@@ -36,7 +37,7 @@ async function commonProvider(world: World, { nics, socketNics }: FabricWish): P
   const everywhere = candidates.find((name) => having(name) === world.size);
   if (everywhere === undefined && partly !== undefined) {
     const without = everyones.flatMap(({ offered, closed }, rank) =>
-      offered.includes(partly) ? [] : [{ host: world.hosts[rank]!, closed }],
+      offered.includes(partly) ? [] : [{ rank, host: world.hosts[rank]!, closed }],
     );
     throw missing(partly, without);
   }
@@ -45,7 +46,7 @@ async function commonProvider(world: World, { nics, socketNics }: FabricWish): P
 
 function missing(
   provider: string,
-  without: readonly { readonly host: string; readonly closed: boolean }[],
+  without: readonly { readonly rank: number; readonly host: string; readonly closed: boolean }[],
 ): WeftError {
   const hosts = namesOf([...new Set(without.map(({ host }) => host))]);
   const closed = without.every((one) => one.closed);
@@ -55,5 +56,6 @@ function missing(
     : 'Find out why with FI_LOG_LEVEL=warn fi_info and `weft info` there.';
   return new WeftError('NO_PROVIDER', `${provider} is missing on ${hosts}${why}`, {
     hint: `${find} To measure without it, set \`provider\` to tcp.`,
+    cause: new UnfitRanks(without.map(({ rank }) => rank)),
   });
 }

@@ -82,7 +82,7 @@ export async function openSession(
 ): Promise<Session> {
   const { options, named, unused, nicsNotByGpu } =
     agreed ?? (await agreeOnFabric(world, settings, gaps));
-  const warnings = await preflight(world, options);
+  const warnings = await preflight(world, options, gaps);
   const devices = deviceMemory ? await openDevices(world, settings, options) : undefined;
   const wanted = {
     ...options,

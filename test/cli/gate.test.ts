@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { failedGate } from '../../src/cli/gate-failure.js';
+import { WeftError } from '../../src/errors.js';
 import { nodePatch } from '../../src/results/formats/node-patch.js';
+import { UnfitRanks } from '../../src/session/unfit-ranks.js';
 import { identify } from '../../src/world/index.js';
 import { Desk } from '../benchmarks/weft.js';
 
@@ -50,6 +53,22 @@ describe('the gate on one machine', () => {
     first.kill('SIGKILL');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^other {2}unmeasured {2}not measured: the rendezvous at .* refused this/);
+  });
+
+  test('nodes that lack what the job needs are to blame, unless all do', () => {
+    const nodes = { WEFT_NODES: 'n[1-3]', WEFT_NODE: 'n2', WEFT_JOB: '7' };
+    const failed = (...ranks: number[]) => {
+      const cause = new UnfitRanks(ranks);
+      const error = new WeftError('NO_PROVIDER', 'efa is missing on n3', { cause });
+      return failedGate(error, identify(nodes), 1);
+    };
+    expect(failed(2)).toMatchObject({ own: 'n2', absent: [], speaker: 0, unfit: [2] });
+    expect(failed(2).gate.nodes).toMatchObject([
+      { node: 'n1', grade: 'unmeasured', reason: 'not measured: efa is missing on n3' },
+      { node: 'n2', grade: 'unmeasured' },
+      { node: 'n3', grade: 'fail', reason: 'efa is missing on n3' },
+    ]);
+    expect(failed(0, 1, 2)).toMatchObject({ unfit: [], gate: { grade: 'unmeasured' } });
   });
 
   test('one node alone has nothing to measure, which is no failure of the node', async () => {

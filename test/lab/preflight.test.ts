@@ -23,7 +23,7 @@ describe('before a job on two hosts', () => {
     desk.weft(line.replace(/^lab \w+/, (word) => `${word} --name ${lab}`));
 
   /** One rank on each host; `before` are the words before Node on the second one. */
-  async function onTwoHosts(before: readonly string[], args = write, program = bin) {
+  async function bothRanks(before: readonly string[], args = write, program = bin) {
     const port = await freePort();
     const ranks = [0, 1].map((rank) => {
       const env = {
@@ -42,8 +42,10 @@ describe('before a job on two hosts', () => {
       const env0 = { WEFT_TOKEN: 'before a job' };
       return execa(ip, command, { cwd: desk.folder, env: env0, reject: false, timeout });
     });
-    return (await Promise.all(ranks))[0]!;
+    return Promise.all(ranks);
   }
+  const onTwoHosts = async (...given: Parameters<typeof bothRanks>) =>
+    (await bothRanks(...given))[0]!;
 
   beforeAll(async () => {
     if (reason !== undefined) return;
@@ -99,6 +101,11 @@ describe('before a job on two hosts', () => {
       /h1: a process may open 200 files, but needs \d+ for 2 ranks × 80 channels/,
     );
     expect(stderr).toContain('ulimit -n');
+    const gate = 'gate --own --quiet --channels 80'.split(' ');
+    const [first, second] = await bothRanks(limited, gate);
+    expect(first!.exitCode).toBe(1);
+    expect(second!.exitCode).toBe(4);
+    expect(second!.stdout).toMatch(/^rank1 {2}fail {2}h1: a process may open 200 files/);
   });
 
   test('a provider that one host lacks ends it', { timeout }, async () => {
@@ -106,6 +113,12 @@ describe('before a job on two hosts', () => {
     const { exitCode, stderr } = await onTwoHosts(devices);
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(/efa is missing on h0\n.*To measure without it, set --provider to tcp/);
+    const gate = await onTwoHosts(devices, 'gate --quiet --format json'.split(' '));
+    expect(gate.exitCode).toBe(4);
+    expect(JSON.parse(gate.stdout).nodes).toMatchObject([
+      { grade: 'fail', reason: 'efa is missing on h0' },
+      { grade: 'unmeasured' },
+    ]);
   });
 
   test('a firewall and a switch with small frames are told apart', { timeout }, async () => {

@@ -26,6 +26,8 @@ export interface Problem {
   readonly level: 'error' | 'warning';
   readonly what: string;
   readonly cure: string;
+  /** Who has it, where it is not a difference between hosts. */
+  readonly hosts?: readonly string[];
 }
 
 /** Errors first. */
@@ -55,7 +57,8 @@ function byHost(
   const alike = groupBy(all, ({ host: _, ...problem }) => JSON.stringify(problem));
   return [...alike.values()].map((some) => {
     const { host: _, ...problem } = some[0]!;
-    return { ...problem, what: `${namesOf(some.map(({ host }) => host))}: ${problem.what}` };
+    const names = some.map(({ host }) => host);
+    return { ...problem, what: `${namesOf(names)}: ${problem.what}`, hosts: names };
   });
 }
 

@@ -2,6 +2,9 @@ import { WeftError } from '../../errors.js';
 import type { FabricOptions } from '../../fabric/fabric.js';
 import { sameHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
+import type { GapPolicy } from '../fabric-wish.js';
+import { refuseTogether } from '../refuse-together.js';
+import { UnfitRanks } from '../unfit-ranks.js';
 import { type HostState, readHostState } from './host-state.js';
 import { type HostInJob, judge, type Problem } from './judge.js';
 
@@ -10,9 +13,14 @@ const seen = new WeakMap<World, Set<string>>();
 
 /**
  * Looks at versions, limits, devices and clocks of all hosts before anything is opened. Every rank calls it; rank 0
- * throws if something would keep the job from running, which ends all, and gets the warnings.
+ * throws if something would keep the job from running, which ends all, and gets the warnings. With `everyone`, each
+ * rank throws.
  */
-export async function preflight(world: World, options: FabricOptions): Promise<string[]> {
+export async function preflight(
+  world: World,
+  options: FabricOptions,
+  gaps: GapPolicy,
+): Promise<string[]> {
   const { provider, nics = [] } = options;
   const channels = options.channels ?? Math.max(1, nics.length);
   const known = seen.get(world) ?? new Set();
@@ -22,11 +30,11 @@ export async function preflight(world: World, options: FabricOptions): Promise<s
   world.note('comparing the hosts');
   const mine = isFirst(world, world.rank) ? await readHostState(world, provider) : null;
   const states = await world.gather<HostState | null>('preflight', mine);
-  // On the other ranks an error ends this: nobody opens what cannot work.
-  const problems = states && judge(inJob(world, states), { provider, ranks: world.size, channels });
-  if (problems) refuse(problems);
-  await world.broadcast('preflight passed', null);
-  return (problems ?? []).map(inWords);
+  const job = { provider, ranks: world.size, channels };
+  const problems = await world.broadcast('problems', states ? judge(inJob(world, states), job) : []);
+  const error = errorOf(problems, world.hosts);
+  if (error) await refuseTogether(world, error, gaps);
+  return world.rank === 0 ? problems.map(inWords) : [];
 }
 
 /** The first rank of a host speaks for it. */
@@ -40,14 +48,17 @@ const inJob = ({ members }: World, states: readonly (HostState | null)[]): HostI
     return state ? [{ host, ranks, state }] : [];
   });
 
-function refuse(problems: readonly Problem[]): void {
+function errorOf(problems: readonly Problem[], hosts: readonly string[]): WeftError | undefined {
   const [first, ...more] = problems.filter(({ level }) => level === 'error');
-  if (first === undefined) return;
-  const { what, cure } = first;
-  if (more.length === 0) throw new WeftError('PREFLIGHT', what, { hint: cure });
-  const list = [first, ...more].map((problem) => `- ${inWords(problem)}`);
+  if (first === undefined) return undefined;
+  const all = [first, ...more];
+  const unfit = new Set(all.flatMap((problem) => problem.hosts ?? []));
+  const ranks = [...hosts.keys()].filter((rank) => unfit.has(hosts[rank]!));
+  const cause = ranks.length > 0 ? new UnfitRanks(ranks) : undefined;
+  if (more.length === 0) return new WeftError('PREFLIGHT', first.what, { hint: first.cure, cause });
+  const list = all.map((problem) => `- ${inWords(problem)}`);
   const message = `${list.length} problems keep this job from running:\n${list.join('\n')}`;
-  throw new WeftError('PREFLIGHT', message);
+  return new WeftError('PREFLIGHT', message, { cause });
 }
 
 const inWords = ({ what, cure }: Problem): string => `${what}. ${cure}`;

@@ -66,7 +66,11 @@ describe('the preflight', () => {
   test('wants locked memory for RDMA only', () => {
     const efa = { ...job, provider: 'efa' };
     expect(judge(hosts({}, {}), efa)).toMatchObject([
-      { level: 'error', what: expect.stringMatching(/^h0, h1: only 8M of memory can be locked/) },
+      {
+        level: 'error',
+        what: expect.stringMatching(/^h0, h1: only 8M of memory can be locked/),
+        hosts: ['h0', 'h1'],
+      },
     ]);
     expect(judge(hosts({ lockedBytes: GiB / 2 }), efa)).toMatchObject([{ level: 'warning' }]);
     expect(judge(hosts({ lockedBytes: undefined }), efa)).toEqual([]);
