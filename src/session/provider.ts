@@ -1,7 +1,7 @@
 import { namesOf } from '../analysis/hosts/differences.js';
 import { WeftError } from '../errors.js';
 import { devicesWithoutNodes, nodesHint } from '../fabric/hidden-devices.js';
-import { isOffered } from '../fabric/providers.js';
+import { isOffered, isRdma } from '../fabric/providers.js';
 import { onOneHost } from '../world/same-host.js';
 import type { World } from '../world/world.js';
 import type { FabricWish } from './fabric-wish.js';
@@ -13,7 +13,8 @@ const askedAbout = [...rdma, 'shm'];
 
 /** The provider of every rank: the one asked for, else RDMA where every rank has it, else shm on one host, else tcp. */
 export async function agreeOnProvider(world: World, wish: FabricWish): Promise<string> {
-  const provider = wish.provider ?? (await commonProvider(world, wish));
+  const asked = wish.provider;
+  const provider = asked === undefined || isRdma(asked) ? await commonProvider(world, wish) : asked;
   if (provider === 'shm' && !onOneHost(world)) {
     const hint = 'Leave `provider` out, or use tcp. Network namespaces count as hosts.';
     await refuseTogether(
@@ -25,15 +26,17 @@ export async function agreeOnProvider(world: World, wish: FabricWish): Promise<s
 }
 
 /** Who names NICs wants them used. A provider that only some hosts have is a fault of the others, not a reason for tcp. */
-async function commonProvider(world: World, { nics, socketNics }: FabricWish): Promise<string> {
+async function commonProvider(world: World, wish: FabricWish): Promise<string> {
+  const { provider, nics, socketNics } = wish;
   const everyones = await world.allgather('providers', {
-    offered: askedAbout.filter(isOffered),
+    offered: (provider === undefined ? askedAbout : [provider]).filter(isOffered),
     closed: devicesWithoutNodes().length > 0,
   });
   const named = nics !== undefined || socketNics !== undefined;
-  const candidates = onOneHost(world) && !named ? askedAbout : rdma;
+  const remote = provider === undefined ? rdma : [provider];
+  const candidates = provider === undefined && onOneHost(world) && !named ? askedAbout : remote;
   const having = (name: string) => everyones.filter(({ offered }) => offered.includes(name)).length;
-  const partly = rdma.find((name) => having(name) > 0 && having(name) < world.size);
+  const partly = remote.find((name) => having(name) > 0 && having(name) < world.size);
   const everywhere = candidates.find((name) => having(name) === world.size);
   if (everywhere === undefined && partly !== undefined) {
     const without = everyones.flatMap(({ offered, closed }, rank) =>
@@ -41,7 +44,7 @@ async function commonProvider(world: World, { nics, socketNics }: FabricWish): P
     );
     throw missing(partly, without);
   }
-  return everywhere ?? 'tcp';
+  return everywhere ?? provider ?? 'tcp';
 }
 
 function missing(

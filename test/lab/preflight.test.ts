@@ -113,7 +113,7 @@ describe('before a job on two hosts', () => {
     const { exitCode, stderr } = await onTwoHosts(devices);
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(/efa is missing on h0\n.*To measure without it, set --provider to tcp/);
-    const gate = await onTwoHosts(devices, 'gate --quiet --format json'.split(' '));
+    const gate = await onTwoHosts(devices, 'gate --provider efa --format json'.split(' '));
     expect(gate.exitCode).toBe(4);
     expect(JSON.parse(gate.stdout).nodes).toMatchObject([
       { grade: 'fail', reason: 'efa is missing on h0' },
