@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
-import { protocolVersion } from '../../src/world/rendezvous/auth.js';
+import { protocolVersion, Refusal } from '../../src/world/rendezvous/auth.js';
 import { Connection } from '../../src/world/rendezvous/connection.js';
 import { encodeFrames } from '../../src/world/rendezvous/frames.js';
 import { freePort, joinRank, openRanks } from './ranks-in-process.js';
@@ -120,6 +120,8 @@ describe('strangers at the rendezvous', () => {
       expect.objectContaining({
         code: 'RENDEZVOUS_FAILED',
         message: expect.stringMatching(/the token of this rank is wrong/),
+        // Not AbsentRanks, which the gate takes for a dead node.
+        cause: expect.any(Refusal),
         hint: expect.stringMatching(/WEFT_TOKEN/),
       }),
     );

@@ -31,7 +31,10 @@ export async function preflight(
   const mine = isFirst(world, world.rank) ? await readHostState(world, provider) : null;
   const states = await world.gather<HostState | null>('preflight', mine);
   const job = { provider, ranks: world.size, channels };
-  const problems = await world.broadcast('problems', states ? judge(inJob(world, states), job) : []);
+  const problems = await world.broadcast(
+    'problems',
+    states ? judge(inJob(world, states), job) : [],
+  );
   const error = errorOf(problems, world.hosts);
   if (error) await refuseTogether(world, error, gaps);
   return world.rank === 0 ? problems.map(inWords) : [];
