@@ -10,14 +10,29 @@ const script = ({ version, name, sum, offset }) => `#!/bin/sh
 # Unpacks once into $WEFT_BUNDLE_DIR, else $XDG_CACHE_HOME/weft, else ~/.cache/weft, then runs: weft ARGUMENTS
 set -eu
 fail() { echo "weft: $1" >&2; exit 1; }
-home=\${WEFT_BUNDLE_DIR:-\${XDG_CACHE_HOME:-\${HOME:-}/.cache}/weft}
-case $home in /.cache/weft) home=\${TMPDIR:-/tmp}/weft-$(id -u) ;; esac
+cache=\${XDG_CACHE_HOME:-\${HOME:+$HOME/.cache}}
+home=\${WEFT_BUNDLE_DIR:-\${cache:+$cache/weft}}
+cure="Set WEFT_BUNDLE_DIR to a new folder where 200 MB are free."
+[ -n "$home" ] || fail "HOME is not set
+$cure"
+home=\${home%/}
 folder=$home/${name}
+
+# This runs what it finds in the folder: nobody else may be able to put anything there.
+mkdir -p -m 700 "$home" 2>/dev/null || fail "cannot write to $home
+$cure"
+mode=
+[ -L "$home" ] || [ ! -O "$home" ] || mode=$(stat -c %a "$home")
+case $mode in
+  700 | ?700) ;;
+  *) fail "$home is not safe: it must be a folder of yours with mode 700, and not a link
+$cure" ;;
+esac
 
 # Many ranks may start at once on a shared home: one unpacks, the others wait for it, and none of them for ever.
 unpack() {
-  mkdir -p "$home" 2>/dev/null && [ -w "$home" ] || fail "cannot write to $home
-Set WEFT_BUNDLE_DIR to a folder with 200 MB of free space."
+  [ -w "$home" ] || fail "cannot write to $home
+$cure"
   waited=0
   until mkdir "$folder.lock" 2>/dev/null; do
     [ -e "$folder" ] && return
@@ -43,6 +58,13 @@ Check that tar and gzip are installed, and that 200 MB are free; or set WEFT_BUN
 }
 [ -e "$folder" ] || unpack
 
+# A job takes the variables of the node that submits it along, but its own node may have a libfabric.
+if [ "\${WEFT_LIBFABRIC:-}" = "$folder/lib/libfabric.so.1" ]; then
+  unset WEFT_LIBFABRIC
+  : "\${LD_LIBRARY_PATH:=}"
+  LD_LIBRARY_PATH=\${LD_LIBRARY_PATH#"$folder/lib"}
+  LD_LIBRARY_PATH=\${LD_LIBRARY_PATH#:}
+fi
 # The system's libfabric comes first: it knows the system's NICs.
 has_libfabric() {
   for path in /opt/amazon/efa/lib64 /opt/amazon/efa/lib /usr/local/lib $(echo "\${LD_LIBRARY_PATH:-}" | tr : ' '); do
@@ -60,6 +82,9 @@ fi
   fail "the Node.js of this bundle does not run here
 It needs x86-64, glibc 2.34 or newer, and libstdc++ (dnf install libstdc++, apt-get install libstdc++6)."
 }
+# How other nodes start this Weft: by its file, which finds its Node and libfabric there.
+WEFT_COMMAND=$(readlink -f "$0")
+export WEFT_COMMAND
 exec "$folder/node" "$folder/bin/weft" "$@"
 `;
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { entries } from './setup/bundles.mjs';
+import { entries } from './setup/entries.mjs';
 
 /** As TypeScript writes them: `from 'zod'` at the end of a line, `import 'zod'`, `import('zod')`. */
 const bareImport = /(?:\bfrom |^import |\bimport\()['"](@?[a-z0-9][\w./:-]*)['"]\)?/gm;

@@ -1,6 +1,5 @@
 // Packs everything Weft needs to run on a machine of the same architecture that has no Node, no npm, no compiler and no
-// network: Node itself, the command, the addon, the kernels, the packages they import, and libfabric for machines that
-// have none.
+// network: Node itself, the command, the addon, the kernels, and libfabric for machines that have none.
 //   npm run bundle                 bundle/weft-VERSION-linux-x64.run, one file that unpacks itself
 //   npm run bundle -- --tests      with the tests and vitest:  bundle/run.sh test test/gpu
 //   weft bundle --out FOLDER       the same from an installed package
@@ -26,6 +25,7 @@ import { writeBundleFile } from './bundle-file.mjs';
 import { packLibfabric } from './bundle-libraries.mjs';
 import { packagesFor } from './bundle-packages.mjs';
 import { ofSystem, readNeeds, unmet } from './elf.mjs';
+import { entries } from './setup/entries.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** Bundles travel over slow links and into small quotas. */
@@ -37,16 +37,25 @@ const headers = [
   ...['proxy/proxy-request.h', 'gpu/queue.h', 'gpu/queue-device.h'].map((name) => `native/${name}`),
 ];
 const always = [
-  ...['bin', 'dist', 'kernels/ptx', ...headers, 'examples', 'integrations'],
+  ...['bin', 'kernels/ptx', ...headers, 'examples', 'integrations'],
   ...['package.json', 'LICENSE'],
 ];
-const ownScripts = ['bundle', 'bundle-file', 'bundle-libraries', 'bundle-packages', 'elf'];
-/** An installed package has fewer of these than a checkout: what is not there is not needed. */
+/** Of dist, what the package has too: the program, with its modules and packages in it, and its pages. */
+const program = [
+  ...entries.map((name) => `${name}.js`),
+  ...['chunks', 'report/page', 'live/page', 'THIRD-PARTY-NOTICES.txt'],
+].map((name) => `dist/${name}`);
+const ownScripts = [
+  ...['bundle', 'bundle-file', 'bundle-libraries', 'bundle-packages', 'elf'],
+  'setup/entries',
+];
+/** Not all are in a checkout, in an installed package and in a bundle: what is not there is not needed. */
 const whereFound = [
-  ...['comparisons', 'build/peers', 'docs'],
+  ...['build/peers', 'docs', 'lib'],
   ...ownScripts.map((name) => `scripts/${name}.mjs`),
 ];
 const forTests = [
+  ...['dist', 'comparisons'],
   ...['src', 'test', 'native', 'kernels', 'scripts', 'docs', 'README.md'],
   ...['vitest.config.ts', 'tsconfig.json', 'tsconfig.test.json'],
 ];
@@ -56,11 +65,11 @@ const prebuilt = [`prebuilds/${process.platform}-${process.arch}`];
 
 /** Files and folders, and their places in a bundle; without Node and libfabric. */
 export function bundlePaths({ tests }) {
-  const packages = packagesFor(root, tests ? ['vitest', 'fast-check', 'execa'] : []);
+  const packages = tests ? packagesFor(root, ['vitest', 'fast-check', 'execa']) : [];
   const exists = (path) => existsSync(join(root, path));
   const native = exists(built[0]) ? built.filter(exists) : prebuilt;
   const found = whereFound.filter(exists);
-  const own = [...new Set([...always, ...native, ...found, ...(tests ? forTests : [])])];
+  const own = [...new Set([...always, ...native, ...found, ...(tests ? forTests : program)])];
   return [...own.map((path) => ({ from: join(root, path), to: path })), ...packages];
 }
 
@@ -155,7 +164,9 @@ function packTests(folder, out) {
 }
 
 function packFile(folder, out) {
-  const whyNot = packLibfabric(join(folder, 'lib'));
+  const libraries = join(folder, 'lib');
+  // A bundle made from a bundle has them already.
+  const whyNot = existsSync(libraries) ? undefined : packLibfabric(libraries);
   if (whyNot)
     console.error(
       `The bundle has no libfabric: ${whyNot}. Install libfabric where the bundle runs.`,

@@ -4,9 +4,11 @@
 #   GATE_METRICS   file for Prometheus' textfile collector
 #   GATE_LOG       folder for run files and messages (default: /var/log/weft)
 #   SLURM_CONF     path of slurm.conf if it is not the usual one; use export, because health checks do not get it
-# Slurm starts this without a search path.
+#   WEFT_BUNDLE_DIR  folder into which a bundle unpacks (default: /var/cache/weft)
+# Slurm starts this without a search path and without HOME.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export PATH
+WEFT_BUNDLE_DIR=${WEFT_BUNDLE_DIR:-/var/cache/weft}
+export PATH WEFT_BUNDLE_DIR
 weft() { @WEFT@ "$@"; }
 conf=${WEFT_GATE_CONF:-/etc/weft/gate.conf}
 [ ! -r "$conf" ] || . "$conf"

@@ -3,15 +3,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { entries } from './entries.mjs';
 import { SetupFailure } from './failure.mjs';
 
 /** Each has ECharts in it, whole reports too: they are one file. Paths below src/, and below dist/ as .js. */
 const scripts = ['report/echarts', 'report/page/report', 'live/page/main'];
 /** Each with what it imports. Paths below src/, and below dist/. */
 const styles = ['report/page/report', 'report/page/print', 'live/page/page'];
-
-/** What Node runs. They share their modules, so that a user's benchmark and the program see one copy of each. */
-export const entries = ['cli/main', 'index', 'entry/benchmark', 'entry/results', 'entry/report'];
 
 const requireInModules =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";

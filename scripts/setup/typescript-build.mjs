@@ -48,7 +48,8 @@ function inputs(root) {
     root,
     packages.map((name) => `node_modules/${name}/package.json`),
   );
-  const own = ['src', 'tsconfig.json', 'package.json', 'scripts/setup/bundles.mjs'];
+  const scripts = ['bundles', 'entries'].map((name) => `scripts/setup/${name}.mjs`);
+  const own = ['src', 'tsconfig.json', 'package.json', ...scripts];
   return { versions, sources: hashOf(root, own) };
 }
 

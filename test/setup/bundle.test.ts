@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -13,10 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundlePaths, lackingIn, runner } from '../../scripts/bundle.mjs';
-import { writeBundleFile } from '../../scripts/bundle-file.mjs';
 import { importedPackages, packagesFor } from '../../scripts/bundle-packages.mjs';
 import { readNeeds, unmet } from '../../scripts/elf.mjs';
 
@@ -44,24 +41,40 @@ function includedBy(path: string, seen = new Set<string>()): Set<string> {
 const placesIn = (tests: boolean) => bundlePaths({ tests }).map(({ to }) => to);
 
 describe('a bundle', () => {
-  test('has the command, the addon, the kernels and the packages they import, all of them there', () => {
+  test('has the command, the addon and the kernels, all of them there', () => {
     const paths = placesIn(false);
-    for (const path of ['bin', 'dist', 'kernels/ptx', 'build/Release/weft.node']) {
+    for (const path of ['bin', 'kernels/ptx', 'build/Release/weft.node']) {
       expect(paths).toContain(path);
     }
     for (const header of includedBy('kernels/weft-shmem.cuh')) expect(paths).toContain(header);
-    for (const name of importedPackages(join(root, 'dist'))) {
-      expect(paths).toContain(`node_modules/${name}`);
-    }
     expect(bundlePaths({ tests: false }).filter(({ from }) => !existsSync(from))).toEqual([]);
   });
 
-  test('has no compiler, and vitest only when asked for', () => {
-    const plain = placesIn(false);
-    expect(plain).not.toContain('node_modules/typescript');
-    expect(plain).not.toContain('node_modules/esbuild');
-    expect(plain).not.toContain('node_modules/vitest');
-    expect(placesIn(true)).toEqual(expect.arrayContaining(['node_modules/vitest', 'test', 'src']));
+  test('has of dist what the package has', () => {
+    const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const wanted = files.filter((path: string) => /^dist\/.*(?<!\.d\.ts)$/.test(path));
+    const packed = placesIn(false).filter((path) => path.startsWith('dist'));
+    const found = packed.map((path) => path.replace(/^(dist\/entry)\/\w+/, '$1/*'));
+    expect([...new Set(found)].sort()).toEqual(wanted.sort());
+  });
+
+  test('has what its scripts import, so that a bundle packs bundles', () => {
+    const paths = placesIn(false);
+    const scripts = paths.filter((path) => path.startsWith('scripts/'));
+    expect(scripts).toContain('scripts/bundle.mjs');
+    for (const script of scripts) {
+      const text = readFileSync(join(root, script), 'utf8');
+      for (const [, file] of text.matchAll(/ from '(\..*)';$/gm)) {
+        expect(paths).toContain(join(dirname(script), file!));
+      }
+    }
+  });
+
+  test('has packages only for tests: those of dist and vitest', () => {
+    expect(placesIn(false).filter((path) => path.startsWith('node_modules'))).toEqual([]);
+    const imported = importedPackages(join(root, 'dist')).map((name) => `node_modules/${name}`);
+    const needed = ['node_modules/vitest', 'test', 'src', 'dist', 'comparisons', ...imported];
+    expect(placesIn(true)).toEqual(expect.arrayContaining(needed));
   });
 
   test('needs a package that is not installed: an error, not a bundle that fails later', () => {
@@ -93,63 +106,6 @@ describe('a bundle', () => {
     expect(packagesFor(installed, [])).toEqual(
       places.map((to) => ({ from: join(checkout, to), to })),
     );
-  });
-});
-
-describe('the file of a bundle', () => {
-  /** One whose Node is a script that says what it was called with. */
-  function smallFile(): string {
-    const contents = folder();
-    const node = '#!/bin/sh\n[ "$1" = --version ] || { echo "$(basename "$1")" "$2"; exit 7; }\n';
-    writeFileSync(join(contents, 'node'), node, { mode: 0o755 });
-    const file = join(folder(), 'weft.run');
-    writeBundleFile(file, { folder: contents, version: '1.2.3' });
-    return file;
-  }
-  const start = (file: string, home: string, args = ['info']) =>
-    execa(file, args, {
-      env: { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home },
-      ...{ extendEnv: false, reject: false },
-    });
-
-  test('unpacks once into the cache, runs weft with its arguments, and ends with its exit code', async () => {
-    const [file, home] = [smallFile(), folder()];
-    for (const args of [['info'], ['list']]) {
-      expect(await start(file, home, args)).toMatchObject({
-        stdout: `weft ${args[0]}`,
-        exitCode: 7,
-      });
-    }
-    const unpacked = readdirSync(join(home, '.cache/weft'));
-    expect(unpacked).toEqual([expect.stringMatching(/^1\.2\.3-[0-9a-f]{12}$/)]);
-  });
-
-  test('unpacks once for ranks that start together', async () => {
-    const [file, home] = [smallFile(), folder()];
-    const ended = await Promise.all(Array.from({ length: 8 }, () => start(file, home)));
-    expect(ended.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(
-      Array(8).fill([7, 'weft info']),
-    );
-    expect(readdirSync(join(home, '.cache/weft'))).toHaveLength(1);
-  });
-
-  test('refuses a damaged copy and leaves nothing behind', async () => {
-    const [file, home] = [smallFile(), folder()];
-    const bytes = readFileSync(file);
-    bytes[bytes.length - 20]! ^= 1;
-    writeFileSync(file, bytes);
-    const { exitCode, stderr } = await start(file, home);
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/is damaged: its checksum is wrong\nCopy it again/);
-    expect(readdirSync(join(home, '.cache/weft'))).toEqual([]);
-  });
-
-  test('says where it cannot unpack, and what to set', async () => {
-    const home = folder();
-    writeFileSync(join(home, '.cache'), 'no folder');
-    const { exitCode, stderr } = await start(smallFile(), home);
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/cannot write to .*\nSet WEFT_BUNDLE_DIR/);
   });
 
   test('holds nothing that a system with glibc 2.34 lacks', () => {
