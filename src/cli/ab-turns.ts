@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
 import { exitCode } from './output/failure.js';
+import { ownCommand } from './own-command.js';
 import { shellWords } from './shell-words.js';
 
 export type Side = 'a' | 'b';
@@ -81,7 +82,7 @@ export async function takeTurn(
 /** A launcher may start ranks elsewhere without this environment: it gets the variables as words. */
 function commandOf({ variants, command, launch }: Contest, side: Side, out: string): string[] {
   const { env, words } = variants[side];
-  const weft = [process.execPath, process.argv[1]!];
+  const weft = ownCommand();
   const own = [...command, ...words, '--out', out, '--quiet'];
   const [launcher, ...rest] = launch;
   if (launcher === undefined) return [...weft, ...own];

@@ -10,6 +10,7 @@ import { expandHostList } from '../topology/host-list.js';
 import { exitCode } from './output/failure.js';
 import { StatusLine } from './output/status-line.js';
 import { writeWhole } from './output/write-whole.js';
+import { ownCommand } from './own-command.js';
 import { tryCommand } from './try-command.js';
 
 export const isolateOptions = {
@@ -57,7 +58,7 @@ interface Subject {
   readonly own: boolean;
 }
 
-const weft = (): string[] => [process.execPath, process.argv[1]!];
+const weft = ownCommand;
 
 /**
  * `weft gate --isolate`: splits the nodes until the smallest failing set is left. Without a command it tries the gate

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../package-root.js';
 import { choice, option } from '../settings/option.js';
 import { exitCode } from './output/failure.js';
+import { ownCommand } from './own-command.js';
 import { shellQuoted } from './shell-words.js';
 
 const files = {
@@ -24,7 +25,7 @@ const read = (path: string): string =>
 
 /** Prints a file of integrations/ with what scripts share, and with the words that start this Weft. */
 export function printPiece(piece: Piece): number {
-  const weft = [process.execPath, process.argv[1]!].map(shellQuoted).join(' ');
+  const weft = ownCommand().map(shellQuoted).join(' ');
   const text = read(files[piece])
     .replace('#@common.sh@\n', () => read('slurm/common.sh'))
     .replaceAll('@WEFT@', () => weft);

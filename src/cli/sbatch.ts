@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { WeftError } from '../errors.js';
 import { type BatchJob, batchScript } from './job-files/batch-script.js';
 import { refuseTooManyRanks, required, sbatchOptions } from './job-files/options.js';
 import { weftCommand } from './job-files/weft-command.js';
 import { addOptions, readOptions } from './options.js';
+import { ownCommand } from './own-command.js';
 
 /** `weft sbatch --nodes N -- COMMAND …`: a batch script, printed or submitted. */
 export function addSbatchCommand(program: Command): void {
@@ -22,8 +22,8 @@ export function addSbatchCommand(program: Command): void {
     const { nodes, ranksPerNode, image, weft, submit, format } = options;
     refuseTooManyRanks(nodes, ranksPerNode);
     refuseMounts(options);
-    const here = image === undefined ? resolve(process.argv[1]!) : 'weft';
-    const job: BatchJob = { ...options, weft: weft ?? here };
+    const found = image === undefined ? ownCommand() : ['weft'];
+    const job: BatchJob = { ...options, weft: weft === undefined ? found : [weft] };
     const script = batchScript(job, weftCommand(words, program));
     const jobId = submit ? submitted(script, options.folder) : undefined;
     process.stdout.write(shown(script, jobId, format));

@@ -161,6 +161,14 @@ describe('what schedulers get', () => {
     },
   );
 
+  test('scripts printed from a bundle start its file', async () => {
+    const bundle = { WEFT_COMMAND: '/fsx/my tools/weft.run' };
+    const { stdout } = await desk.weft('gate --print slurm-prolog', bundle);
+    expect(stdout).toContain(`weft() { '/fsx/my tools/weft.run' "$@"; }\n`);
+    const script = await desk.weft('sbatch --nodes 2 -- write', bundle);
+    expect(script.stdout).toMatch(/^srun .* '\/fsx\/my tools\/weft.run' write$/m);
+  });
+
   test('the Kubernetes document gives its pods the right to patch nodes and their status', async () => {
     const { stdout } = await desk.weft('gate --print k8s');
     const documents = parseAllDocuments(stdout).map((one) => one.toJS());

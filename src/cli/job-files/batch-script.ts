@@ -1,14 +1,17 @@
-import { resolve } from 'node:path';
 import { shellQuoted } from '../shell-words.js';
 import type { SbatchOptions } from './options.js';
 
-export type BatchJob = SbatchOptions & Required<Pick<SbatchOptions, 'nodes' | 'weft'>>;
+export type BatchJob = Omit<SbatchOptions, 'weft'> &
+  Required<Pick<SbatchOptions, 'nodes'>> & {
+    /** The words that start Weft on the nodes. */
+    readonly weft: readonly string[];
+  };
 
 /** A script for sbatch that runs one command of Weft on all ranks of a job. */
 export function batchScript(job: BatchJob, command: readonly string[]): string {
-  const folder = job.folder === undefined ? undefined : resolve(job.folder);
-  const directives = directivesOf(job, folder).map((words) => `#SBATCH ${words}`);
-  const srun = ['srun', ...stepOptions(job, folder), job.weft, ...command];
+  const { folder } = job;
+  const directives = directivesOf(job).map((words) => `#SBATCH ${words}`);
+  const srun = ['srun', ...stepOptions(job), ...job.weft, ...command];
   return [
     '#!/bin/bash',
     ...directives,
@@ -30,8 +33,8 @@ export function batchScript(job: BatchJob, command: readonly string[]): string {
 const efaVariable = 'export FI_PROVIDER=efa';
 
 /** Limits are those of the nodes, not of the login host, where locked memory is usually scarce. */
-function directivesOf(job: BatchJob, folder: string | undefined): string[] {
-  const { name, nodes, ranksPerNode, gpusPerNode, partition, account, timeMs } = job;
+function directivesOf(job: BatchJob): string[] {
+  const { name, nodes, ranksPerNode, gpusPerNode, partition, account, timeMs, folder } = job;
   const values = {
     'job-name': name,
     nodes,
@@ -48,8 +51,8 @@ function directivesOf(job: BatchJob, folder: string | undefined): string[] {
   return ['--exclusive', ...given.map(([key, value]) => `--${key}=${shellQuoted(String(value))}`)];
 }
 
-function stepOptions(job: BatchJob, folder: string | undefined): string[] {
-  const { gpusPerNode, image, mounts } = job;
+function stepOptions(job: BatchJob): string[] {
+  const { gpusPerNode, image, mounts, folder } = job;
   const mounted = [mounts, folder && `${folder}:${folder}`].filter(Boolean).join(',');
   return [
     '--kill-on-bad-exit=1',

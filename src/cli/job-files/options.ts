@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { WeftError } from '../../errors.js';
 import { maxWorld } from '../../plan/plan.js';
 import {
@@ -27,16 +28,27 @@ const pairs = <T>(what: string, read: (value: string) => T): ValueKind<Record<st
   inFile: 'list',
 });
 
-/** Names of pods and Services derive from it: lower-case letters, digits and dashes, and room for a suffix. */
-const dnsName: ValueKind<string> = {
-  parse: (name) => {
-    if (/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return name;
-    throw new Error(
-      'Start with a lower-case letter; use only lower-case letters, digits and dashes, at most 40.',
-    );
+const matching = (pattern: RegExp, message: string): ValueKind<string> => ({
+  parse: (value) => {
+    if (pattern.test(value)) return value;
+    throw new Error(message);
   },
   inFile: 'text',
-};
+});
+
+/** For lines of `#SBATCH`: a line break would end the comment, and bash would run the rest. */
+const oneLine = matching(/^\P{Cc}*$/u, 'It must not contain line breaks or control characters.');
+const folderPath = { ...oneLine, parse: (path: string) => oneLine.parse(resolve(path)) };
+
+/** Names of pods and Services derive from it: it leaves room for a suffix. */
+const dnsName = matching(
+  /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/,
+  'Start with a lower-case letter; use only lower-case letters, digits and dashes, at most 40.',
+);
+const namespaceName = matching(
+  /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+  'Use only lower-case letters, digits and dashes, at most 63.',
+);
 
 const absolutePath = (path: string): string => {
   if (path.startsWith('/')) return path;
@@ -92,13 +104,13 @@ const jobOptions = {
 
 export const sbatchOptions = {
   ...jobOptions,
-  name: option({ flags: '--name <name>', help: 'job name', kind: text, default: 'weft' }),
-  partition: option({ flags: '--partition <name>', help: 'Slurm partition', kind: text }),
-  account: option({ flags: '--account <name>', help: 'Slurm account', kind: text }),
+  name: option({ flags: '--name <name>', help: 'job name', kind: oneLine, default: 'weft' }),
+  partition: option({ flags: '--partition <name>', help: 'Slurm partition', kind: oneLine }),
+  account: option({ flags: '--account <name>', help: 'Slurm account', kind: oneLine }),
   folder: option({
     flags: '--folder <folder>',
     help: 'shared folder for results and output',
-    kind: text,
+    kind: folderPath,
   }),
   image: option({
     flags: '--container-image <image>',
@@ -137,7 +149,11 @@ export const k8sOptions = {
   }),
   image: option({ flags: '--image <image>', help: 'container image (required)', kind: text }),
   name: option({ flags: '--name <name>', help: 'job name', kind: dnsName, default: 'weft' }),
-  namespace: option({ flags: '--namespace <name>', help: 'Kubernetes namespace', kind: text }),
+  namespace: option({
+    flags: '--namespace <name>',
+    help: 'Kubernetes namespace',
+    kind: namespaceName,
+  }),
   efa: option({ flags: '--efa <count>', help: 'EFA devices per pod', kind: wholeNumber(1) }),
   resources: option({
     flags: '--resources <list>',

@@ -11,7 +11,7 @@ import { shellWords } from '../../../src/cli/shell-words.js';
 import { Desk } from '../../benchmarks/weft.js';
 
 const print = (flags: object, ...command: string[]) =>
-  batchScript({ ...readOptions(flags, sbatchOptions), nodes: 4, weft: 'weft' }, command);
+  batchScript({ ...readOptions(flags, sbatchOptions), nodes: 4, weft: ['weft'] }, command);
 const srun = (script: string) => shellWords(script.trimEnd().split('\n').at(-1)!);
 
 describe('a batch script', () => {
@@ -62,9 +62,19 @@ describe('bad usage', () => {
     ['results', 'nfs:x', /pvc:NAME/],
     ['resources', 'rdma/hca', /NAME=COUNT/],
     ['nodeSelector', 'pool', /KEY=VALUE/],
+    ['namespace', 'two words', /lower-case letters/],
   ] as const)('%s %s', (key, value, message) => {
     expect(() => k8sOptions[key].kind.parse(value)).toThrowError(message);
   });
+
+  test.each(['name', 'partition', 'account', 'folder'] as const)(
+    'a line break in the %s, after which bash would run the rest',
+    (key) => {
+      const { parse } = sbatchOptions[key].kind;
+      expect(parse('/two words')).toBe('/two words');
+      expect(() => parse('/a\ntouch /b')).toThrowError(/line breaks/);
+    },
+  );
 
   test('more ranks than Weft supports', () => {
     expect(() => refuseTooManyRanks(9999, 8)).toThrowError(/9999 nodes × 8 ranks/);
