@@ -13,9 +13,12 @@ RUN apt-get update \
   && apt-get install --yes --no-install-recommends ibverbs-providers libfabric1 \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --uid 1000 --create-home weft \
-  && install --directory --owner=weft /results
+  && install --directory --owner=weft /results \
+  && printf '#!/bin/sh\nexec /opt/weft/node /opt/weft/bin/weft "$@"\n' > /usr/local/bin/weft \
+  && chmod 755 /usr/local/bin/weft
 COPY --from=unpacked /opt/weft /opt/weft
+# Manifests of `weft k8s` run it as root: there, only root gets the capability to lock memory, and volumes are root's.
 USER weft
 WORKDIR /results
-ENTRYPOINT ["/opt/weft/node", "/opt/weft/bin/weft"]
+ENTRYPOINT ["weft"]
 CMD ["info"]

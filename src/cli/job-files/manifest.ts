@@ -118,6 +118,8 @@ function mpiJob(job: PodJob, command: readonly string[]): Json {
     command: ['mpirun', ...mpirunOptions(job), 'weft', ...command],
     env: [tokenVariable(job)],
     resources: { requests: { cpu: '1' } },
+    // As the workers: SSH logs in with the name and the keys of the same user.
+    securityContext: { runAsUser: 0 },
   };
   const replicas = (count: number, template: Json) => ({
     replicas: count,

@@ -15,6 +15,9 @@ export const labelsOf = ({ name }: Pick<PodJob, 'name'>, component = 'rank'): Js
   'app.kubernetes.io/component': component,
 });
 
+/** Kubernetes gives an added capability to root only, whatever the image's user. */
+const lockingMemory = { runAsUser: 0, capabilities: { add: ['IPC_LOCK'] } };
+
 /** A pod that holds ranks: the same for all kinds of jobs, but for what its container runs. */
 export function rankPod(job: PodJob, container: Json): Json {
   const { hostNetwork, nodeSelector, gpusPerNode, image } = job;
@@ -34,7 +37,7 @@ export function rankPod(job: PodJob, container: Json): Json {
           image,
           ...container,
           resources: resourcesOf(job),
-          securityContext: { capabilities: { add: ['IPC_LOCK'] } },
+          securityContext: lockingMemory,
           volumeMounts: [
             { name: 'shm', mountPath: '/dev/shm' },
             { name: 'results', mountPath: resultsFolder },

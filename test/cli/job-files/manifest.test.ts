@@ -107,7 +107,10 @@ describe.each(['job', 'jobset', 'mpijob'])('the manifest of a %s', (kind) => {
         memory: '64Gi',
       },
     });
-    expect(container.securityContext.capabilities.add).toContain('IPC_LOCK');
+    expect(container.securityContext).toEqual({
+      runAsUser: 0,
+      capabilities: { add: ['IPC_LOCK'] },
+    });
     expect(pod.volumes).toEqual([
       { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
       { name: 'results', persistentVolumeClaim: { claimName: 'results' } },
