@@ -9,9 +9,11 @@ const rankZeroAsksMs = 3500;
 /** A rank was told to end: all ranks learn of it, with Slurm's reason where Slurm ends the job. */
 export async function failStopped(world: World, signal: NodeJS.Signals): Promise<void> {
   let why: string | undefined;
-  if (signal === 'SIGTERM' && process.env.SLURM_JOB_ID !== undefined) {
-    // Slurm signals all ranks, and again while the job ends; only its SIGKILL, half a minute later, is meant literally.
-    process.on('SIGTERM', () => {});
+  const inSlurm = signal === 'SIGTERM' && process.env.SLURM_JOB_ID !== undefined;
+  // Slurm signals all ranks, and again while the job ends; only its SIGKILL, half a minute later, is meant literally.
+  if (inSlurm) process.on('SIGTERM', () => {});
+  // The parent of local ranks kills them after 2 s: they do not ask.
+  if (inSlurm && world.launcher !== 'local') {
     // One rank asks for all: the first to fail is the one whose reason is kept.
     if (world.rank === 0) why = await whySlurmEnds();
     else await sleep(rankZeroAsksMs, undefined, { signal: world.signal }).catch(() => {});

@@ -72,6 +72,20 @@ describe('ranks that die', () => {
     for (const pid of pids) expect(isAlive(pid)).toBe(false);
   });
 
+  test('SIGTERM in a Slurm job marks the run as aborted, however slow Slurm answers', async () => {
+    using desk = new Desk();
+    writeFileSync(join(desk.folder, 'scontrol'), '#!/bin/sh\nexec sleep 10\n', { mode: 0o755 });
+    const env = { SLURM_JOB_ID: '7', PATH: `${desk.folder}:${process.env.PATH}` };
+    const job = desk.start('write -b 4K -e 64M --ranks 2 --budget-ms 3000', env);
+    await desk.rowsIn(1);
+    job.kill('SIGTERM');
+    expect((await job).exitCode).toBe(1);
+    expect(desk.runs()[0]!.run).toMatchObject({
+      outcome: 'aborted',
+      errors: [{ message: expect.stringMatching(/was stopped by SIGTERM/) }],
+    });
+  });
+
   test('a stopped rank is named when the deadline passes', async () => {
     using desk = new Desk();
     const job = desk.start('write -b 1K -e 64M --ranks 2 --budget-ms 3000 --timeout 2');
