@@ -57,6 +57,9 @@ function hugePages(sysfs: string): string {
   return text === undefined ? 'unavailable' : (/\[(\w+)\]/.exec(text)?.[1] ?? 'unknown');
 }
 
+/** What Node and libfabric hold open before there is a connection. */
+export const ownFiles = 32;
+
 /** What an endpoint of the shm provider takes of /dev/shm, and what must be free for each core before one opens. */
 export const shmBytes = { perEndpoint: 4 * 2 ** 20, freePerCore: 16 * 2 ** 20 };
 

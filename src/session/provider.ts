@@ -8,8 +8,9 @@ import type { FabricWish } from './fabric-wish.js';
 import { refuseTogether } from './refuse-together.js';
 import { UnfitRanks } from './unfit-ranks.js';
 
-const rdma = ['efa', 'verbs'];
-const askedAbout = [...rdma, 'shm'];
+/** In order of preference. */
+const askedAbout = ['efa', 'verbs', 'shm'];
+const rdma = askedAbout.filter(isRdma);
 
 /** The provider of every rank: the one asked for, else RDMA where every rank has it, else shm on one host, else tcp. */
 export async function agreeOnProvider(world: World, wish: FabricWish): Promise<string> {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fabric } from '../fabric/fabric.js';
 import { listNics } from '../fabric/nics.js';
-import { sameHost } from '../world/same-host.js';
+import { firstRanks } from '../world/same-host.js';
 import type { World } from '../world/world.js';
 import type { Gap, GapCause } from './probe.js';
 
@@ -19,7 +19,7 @@ const small = Buffer.alloc(1);
 /** One retransmission of a lost first packet comes after 1 s. */
 const answerMs = 1500;
 const confirmMs = 400;
-/** All pairs up to so many hosts; beyond it the hosts at distance 1, 2, 4, … from each. */
+/** Up to this number of hosts all pairs; beyond it the hosts at distance 1, 2, 4, … from each. */
 const fewHosts = 16;
 
 /**
@@ -61,12 +61,6 @@ async function probeAll(
   );
   return found.flat();
 }
-
-/** The first rank of each host. */
-const firstRanks = ({ members }: World): number[] =>
-  [...members.keys()].filter(
-    (rank) => members.findIndex((member) => sameHost(member, members[rank]!)) === rank,
-  );
 
 export function peersOf(firsts: readonly number[], rank: number): number[] {
   const at = firsts.indexOf(rank);

@@ -1,7 +1,7 @@
 import { namesOf } from '../../analysis/hosts/differences.js';
 import { openFilesHint } from '../../errors.js';
 import { nodesHint } from '../../fabric/hidden-devices.js';
-import { sharedMemoryHint, shmBytes } from '../../fabric/limits.js';
+import { ownFiles, sharedMemoryHint, shmBytes } from '../../fabric/limits.js';
 import { isRdma, isSockets } from '../../fabric/providers.js';
 import { groupBy } from '../../measure/group.js';
 import { formatBytesRounded, plural } from '../../measure/units.js';
@@ -111,10 +111,7 @@ function clocks(hosts: readonly HostInJob[]): Problem[] {
   });
 }
 
-/** What Node and libfabric hold open before there is a connection. */
-const ownFiles = 32;
-
-/** At least so many: providers over sockets hold a connection to each peer on each channel. */
+/** The fewest files a rank opens: providers over sockets hold a connection to each peer on each channel. */
 export function filesNeeded({ provider, ranks, channels }: JobShape, rendezvous: boolean): number {
   const connections = isSockets(provider) ? ranks - 1 : 0;
   return ownFiles + channels * (connections + 4) + (rendezvous ? ranks : 0);

@@ -1,6 +1,6 @@
 import { WeftError } from '../../errors.js';
 import type { FabricOptions } from '../../fabric/fabric.js';
-import { sameHost } from '../../world/same-host.js';
+import { firstRanks, sameHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import type { GapPolicy } from '../fabric-wish.js';
 import { refuseTogether } from '../refuse-together.js';
@@ -28,7 +28,7 @@ export async function preflight(
   if (known.has(fabric)) return [];
   seen.set(world, known.add(fabric));
   world.note('comparing the hosts');
-  const mine = isFirst(world, world.rank) ? await readHostState(world, provider) : null;
+  const mine = firstRanks(world).includes(world.rank) ? await readHostState(world, provider) : null;
   const states = await world.gather<HostState | null>('preflight', mine);
   const job = { provider, ranks: world.size, channels };
   const problems = await world.broadcast(
@@ -39,10 +39,6 @@ export async function preflight(
   if (error) await refuseTogether(world, error, gaps);
   return world.rank === 0 ? problems.map(inWords) : [];
 }
-
-/** The first rank of a host speaks for it. */
-const isFirst = ({ members }: World, rank: number): boolean =>
-  members.findIndex((member) => sameHost(member, members[rank]!)) === rank;
 
 const inJob = ({ members }: World, states: readonly (HostState | null)[]): HostInJob[] =>
   states.flatMap((state, rank) => {
