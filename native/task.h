@@ -13,8 +13,9 @@ namespace weft {
 /// Makes the JavaScript value of a finished task, on JavaScript's thread.
 using TaskResult = std::function<Napi::Value(Napi::Env)>;
 
-/// Runs `work` on a thread of its own. JavaScript gets `{ done, abort }`: a promise of the result, and a function that
-/// sets the flag `work` looks at. `work` must not touch JavaScript; a Fault rejects the promise.
+/// Runs `work` on a thread of its own. JavaScript gets `{ done, abort, unref }`: a promise of the result, a function that
+/// sets the flag `work` looks at, and one after which the process may end before `work` does. `work` must not touch
+/// JavaScript; a Fault rejects the promise.
 class Task {
  public:
   using Work = std::function<TaskResult(const std::atomic<bool>& aborted)>;
@@ -24,6 +25,9 @@ class Task {
     auto handle = Napi::Object::New(env);
     handle.Set("done", task->deferred_.Promise());
     handle.Set("abort", Napi::Function::New(env, [task](const Napi::CallbackInfo&) { task->aborted_.store(true); }));
+    handle.Set("unref", Napi::Function::New(env, [task](const Napi::CallbackInfo& info) {
+                 if (!task->ended_) task->told_.Unref(info.Env());
+               }));
     // The thread keeps the task; what JavaScript sees of the task is touched by JavaScript's thread alone.
     try {
       std::thread([task] { task->run(task); }).detach();
@@ -51,6 +55,7 @@ class Task {
     work_ = nullptr;  // its resources end here, not on JavaScript's thread
     auto told = told_;
     told.BlockingCall([self = std::move(self)](Napi::Env env, Napi::Function) {
+      self->ended_ = true;
       if (self->fault_) self->deferred_.Reject(toError(env, *self->fault_).Value());
       else self->deferred_.Resolve(self->result_(env));
     });
@@ -63,6 +68,7 @@ class Task {
   std::atomic<bool> aborted_{false};
   TaskResult result_;
   std::unique_ptr<Fault> fault_;
+  bool ended_ = false;  // JavaScript's thread alone; `told_` is gone soon after
 };
 
 }  // namespace weft

@@ -3,6 +3,8 @@ export interface NativeTask<T> {
   readonly done: Promise<T>;
   /** Makes `done` reject soon, unless it has settled. */
   abort(): void;
+  /** Lets the process end before the work does. */
+  unref(): void;
 }
 
 /** One measurement of the queue; see native/gpu/queue-run.h for what is timed. */

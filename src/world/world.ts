@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { messageOf, openFilesHint, WeftError } from '../errors.js';
-import { readLimits } from '../fabric/limits.js';
+import { ownFiles, readLimits } from '../fabric/limits.js';
 import {
   type Environment,
   type IdentifyOptions,
@@ -98,7 +98,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
       ? await RendezvousServer.open({ ...shared, meeting, expectedHosts: identity.expectedHosts })
       : undefined;
   try {
-    if (server !== undefined) await announce(identity, server.address, timeoutMs);
+    if (server !== undefined) await announce(identity, server.address, joinMs);
     const client = await RendezvousClient.join({
       ...shared,
       hosts:
@@ -119,9 +119,6 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     throw error;
   }
 }
-
-/** Of Node, before anybody connects. */
-const ownFiles = 32;
 
 /** Without a descriptor for each rank, rank 0 drops connections and says nothing. */
 function refuseFewFiles(ranks: number): void {

@@ -101,15 +101,16 @@ function inodeOf(fd: number): number | undefined {
 
 async function withPmix(key: string, value: string, timeoutMs: number): Promise<string> {
   const late = new AbortController();
-  const exchanged = addon().pmixExchange(pmixPath(), key, value).done;
+  const exchange = addon().pmixExchange(pmixPath(), key, value);
   const timeout = sleep(timeoutMs, undefined, { signal: late.signal }).then(() => {
+    exchange.unref(); // PMIx waits for the missing ranks without end
     throw new WeftError(
       'TIMEOUT',
       `some ranks of mpirun did not start within ${timeoutMs / 1000} s`,
     );
   });
   try {
-    return await Promise.race([exchanged, timeout]);
+    return await Promise.race([exchange.done, timeout]);
   } finally {
     late.abort();
     timeout.catch(() => {});
