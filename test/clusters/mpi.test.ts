@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/results/read-run.js';
-import { whyNoLab } from '../lab/laboratory.js';
+import { until, whyNoLab } from '../lab/laboratory.js';
 import {
   exchanged,
   expectedExchange,
@@ -114,5 +114,18 @@ describe('over ssh, without MASTER_ADDR', () => {
     const { code } = await launch(launcher, 2, steady, { env }).finished;
     expect(code).not.toBe(0);
     expect(marked(mark)).toEqual([]);
+  });
+
+  /** hydra does not end the others when a rank exits. */
+  test('openmpi: a rank that never joins ends the job', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const mark = newMark();
+    const env = { ...mark, WEFT_JOIN_TIMEOUT: '1', TEST_TIMEOUT_MS: '60000' };
+    const absent = 'test $OMPI_COMM_WORLD_RANK = 0 || exec sleep 60; exec "$@"';
+    const command = ['sh', '-c', absent, 'sh', process.execPath, program('steady')];
+    const { code, stderr } = await launch('openmpi', 2, command, { env }).finished;
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/some ranks of mpirun did not start within 1 s/);
+    await until('the end of all', () => marked(mark).length === 0);
   });
 });
