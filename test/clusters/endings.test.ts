@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRun } from '../../src/results/read-run.js';
 import type { Run } from '../../src/results/schema.js';
 import { until } from '../lab/laboratory.js';
-import { marked, newMark } from '../ranks/processes.js';
+import { marked, newMark, pause } from '../ranks/processes.js';
 import { SlurmCluster, whyNoSlurm } from './slurm-cluster.js';
 
 const reason = whyNoSlurm();
@@ -97,6 +97,20 @@ describe.runIf(reason === undefined)('how jobs of Slurm end', () => {
     await ended('down', mark, new RegExp(`Slurm job ${id} lost a node`));
     await cluster.tell('scontrol', 'update', 'NodeName=h1', 'State=resume');
     await cluster.reaches(id, /NODE_FAIL/);
+  });
+
+  test('a job that is suspended goes on when it is resumed', async () => {
+    const { id, mark } = await measuring('suspended');
+    await cluster.tell('scontrol', 'suspend', id);
+    const stopped = (host: number) =>
+      /^State:\tT/m.test(readFileSync(`/proc/${rankOn(host, mark)}/status`, 'utf8'));
+    await until('the ranks to stop', () => stopped(0) && stopped(1));
+    await pause(1000);
+    const rows = rowsOf('suspended');
+    await cluster.tell('scontrol', 'resume', id);
+    await until('more rows', () => rowsOf('suspended') > rows, 20_000);
+    await cluster.tell('scancel', id);
+    await ended('suspended', mark, new RegExp(`Slurm job ${id} was cancelled`));
   });
 
   test('a requeued job keeps both runs, and says which attempt each is', async () => {
