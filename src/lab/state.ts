@@ -95,14 +95,13 @@ function createWhole(path: string, content: object): boolean {
 /** Changes the state as it is now, whoever else changes it: one at a time. */
 export function changeState(name: string, change: (state: LabState) => LabState): LabState {
   const lock = `${pathOf(name)}.lock`;
-  for (let tries = 0; !createWhole(lock, thisProcess()); tries++) {
-    const holder = holderOf(lock);
-    if (holder && !isAlive(holder)) rmSync(lock, { force: true });
-    else if (tries > longestWaitMs / lookAgainMs) {
-      throw new WeftError('BUSY', `process ${holder?.pid} is changing lab ${name}`, {
+  for (let tries = 0; !take(lock); tries++) {
+    if (tries > longestWaitMs / lookAgainMs) {
+      throw new WeftError('BUSY', `process ${holderOf(lock)?.pid} is changing lab ${name}`, {
         hint: 'Try again when it has ended.',
       });
-    } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
   }
   try {
     const state = readState(name);
@@ -117,6 +116,22 @@ export function changeState(name: string, change: (state: LabState) => LabState)
 
 const lookAgainMs = 10;
 const longestWaitMs = 20_000;
+
+/** True if this process has the lock now. One that a dead process left is free soon after. */
+function take(lock: string): boolean {
+  if (createWhole(lock, thisProcess())) return true;
+  const left = () => {
+    const holder = holderOf(lock);
+    return holder !== undefined && !isAlive(holder);
+  };
+  // Who sees a dead holder may be late and remove the lock of the next one, so removing takes a lock as well.
+  const removing = `${lock}.left`;
+  if (left() && take(removing)) {
+    if (left()) rmSync(lock, { force: true });
+    rmSync(removing, { force: true });
+  }
+  return false;
+}
 
 function holderOf(lock: string): NonNullable<LabState['owner']> | undefined {
   try {

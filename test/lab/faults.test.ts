@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { LabState } from '../../src/lab/index.js';
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
 import { Desk } from '../benchmarks/weft.js';
-import { inSpace, labName, until, whyNoLab } from './laboratory.js';
+import { inSpace, labName, stateFile, until, whyNoLab } from './laboratory.js';
 
 const lab = labName('fault');
 
@@ -58,7 +59,9 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
     expect(rules()).not.toMatch(/drop/);
   });
 
-  test('faults given at the same moment are all kept', async () => {
+  test('faults given at the same moment are all kept, also where a process died with the lock', async () => {
+    const dead = JSON.stringify({ pid: process.pid, started: 'before' });
+    for (const end of ['lock', 'lock.left']) writeFileSync(`${stateFile(lab)}.${end}`, dead);
     const places = [0, 1, 2].flatMap((host) => [0, 1].map((nic) => ({ host, nic })));
     await Promise.all(
       places.map(({ host, nic }) => weft(`lab fault --host ${host} --nic ${nic} --rate 25mbit`)),
