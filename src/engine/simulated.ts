@@ -14,7 +14,7 @@ import { type SimulatedWorld, Wiring } from '../simulate/wiring.js';
 
 /** More transfers than this take too long and too much memory. */
 const mostTransfers = 600_000;
-/** With more transfers than this, rates change at most so many times within the best possible time. */
+/** With more transfers than this, rates change at most `solutionsFor` times within the best possible time. */
 const exactTransfers = 4096;
 const solutionsFor = (groups: number): number => Math.max(256, 2 ** 20 / groups);
 
@@ -222,7 +222,7 @@ function isManyNicExchange({ steps }: Plan): boolean {
   return channels.size > 1 && steps.some(isWait);
 }
 
-/** Throws where plans of so many steps together are too many to simulate. */
+/** Throws if `steps`, of all plans together, are too many to simulate. */
 export function refuseTooMany(steps: number): void {
   if (steps <= 2 * mostTransfers) return;
   throw new WeftError(

@@ -88,7 +88,7 @@ function expand(
   });
 }
 
-/** So many rounds across leaves (fewer where all hosts have met), then up to `mostPairs` for leaves that have not met. */
+/** `count` rounds across leaves (fewer where all hosts have met), then up to `mostPairs` for leaves that have not met. */
 function acrossRounds(groups: readonly number[][], count: number, mostPairs: number): RankPair[][] {
   const crossings = new Crossings(groups);
   const rounds: RankPair[][] = [];

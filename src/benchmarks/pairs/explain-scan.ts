@@ -10,12 +10,9 @@ import { mostRetests } from './retest-plan.js';
 const number = (value: number): string => value.toLocaleString('en');
 const shareText = ({ covered, all }: Share): string => `${number(covered)} of ${number(all)}`;
 
-/** What a scan measures, how many rounds it takes and how long: of the hosts in the network description, or so many. */
-export function explainScan(
-  { settings, options }: Asked<typeof pairOptions>,
-  ranks: number,
-): string {
-  const { scope, network: file, perRail } = options;
+/** What a scan measures, in which rounds, and how long it takes: for the hosts in the network description, or for `ranks` hosts. */
+export function explainScan(asked: Asked<typeof pairOptions>, ranks: number): string {
+  const { scope, network: file } = asked.options;
   const network = file === undefined ? undefined : readNetworkFile(file);
   const places: ScanPlaces = {
     hosts:
@@ -23,42 +20,47 @@ export function explainScan(
       [...Array(ranks).keys()].map((i) => `host ${i}`),
     leaves: network?.hosts.map(({ leaf }) => leaf),
   };
-  const channels = settings.channels ?? settings.nics?.length ?? 1;
   const rounds = scanRounds(places, scope);
-  const { pairs, hosts, nics, leaves, crossings } = coverageOf(places, rounds, channels);
-  const bound = hosts.all * peersPerHost(hosts.all);
-  const seconds = (roundMs(settings.budgetMs) * rounds.length * (perRail ? channels : 1)) / 1000;
-  const limit = scope === undefined ? '' : ` (at most n · ⌈log2 n⌉ = ${number(bound)})`;
+  const leaves = new Set(places.leaves).size;
   const where = network
-    ? `, ${leaves!.all === 1 ? '1 leaf' : `${leaves!.all} leaves`} (${network.file})`
+    ? `, ${leaves === 1 ? '1 leaf' : `${leaves} leaves`} (${network.file})`
     : '';
+  const which = scope === undefined ? 'every pair' : `scope ${scope}`;
   return [
-    `pairs, ${scope === undefined ? 'every pair' : `scope ${scope}`}: ${plural(hosts.all, 'host')} with one rank each${where}`,
+    `pairs, ${which}: ${plural(places.hosts.length, 'host')} with one rank each${where}`,
     '',
-    ...aligned([
-      ['pairs', `${shareText(pairs)}${limit}, in both directions`],
-      ['rounds', `${number(rounds.length)}; a rank is in at most one pair of a round`],
-      ['hosts', `${shareText(hosts)} covered`],
-      ['NICs', `${shareText(nics)} covered, ${plural(channels, 'channel')} per rank`],
-      ...(leaves ? [['leaves', `${shareText(leaves)} covered`]] : []),
-      ...(crossings ? [['crossings', `${shareText(crossings)} pairs of leaves covered`]] : []),
-      ['time', `about ${formatDuration(Math.max(1, Math.round(seconds)) * 1000)} for these rounds`],
-      ...(scope === undefined
-        ? []
-        : [
-            [
-              'closer',
-              `up to ${2 * peersPerHost(hosts.all)} rounds more, around hosts that stand out`,
-            ],
-          ]),
-      ['retest', `at most ${mostRetests} suspects, next to a control`],
-    ]),
+    ...aligned(figures(asked, places, rounds)),
     '',
     ...aligned(
       rounds.slice(0, roundsShown).map((round, i) => [`round ${i + 1}`, roundText(round, places)]),
     ),
     ...(rounds.length > roundsShown ? [`… and ${rounds.length - roundsShown} more`] : []),
   ].join('\n');
+}
+
+/** Name and text of each. */
+function figures(
+  { settings, options: { scope, perRail } }: Asked<typeof pairOptions>,
+  places: ScanPlaces,
+  rounds: ReturnType<typeof scanRounds>,
+): string[][] {
+  const channels = settings.channels ?? settings.nics?.length ?? 1;
+  const { pairs, hosts, nics, leaves, crossings } = coverageOf(places, rounds, channels);
+  const peers = peersPerHost(hosts.all);
+  const seconds = (roundMs(settings.budgetMs) * rounds.length * (perRail ? channels : 1)) / 1000;
+  const limit = scope === undefined ? '' : ` (at most n · ⌈log2 n⌉ = ${number(hosts.all * peers)})`;
+  const closer = `up to ${2 * peers} rounds more, around hosts that stand out`;
+  return [
+    ['pairs', `${shareText(pairs)}${limit}, in both directions`],
+    ['rounds', `${number(rounds.length)}; a rank is in at most one pair of a round`],
+    ['hosts', `${shareText(hosts)} covered`],
+    ['NICs', `${shareText(nics)} covered, ${plural(channels, 'channel')} per rank`],
+    ...(leaves ? [['leaves', `${shareText(leaves)} covered`]] : []),
+    ...(crossings ? [['crossings', `${shareText(crossings)} pairs of leaves covered`]] : []),
+    ['time', `about ${formatDuration(Math.max(1, Math.round(seconds)) * 1000)} for these rounds`],
+    ...(scope === undefined ? [] : [['closer', closer]]),
+    ['retest', `at most ${mostRetests} suspects, next to a control`],
+  ];
 }
 
 const roundsShown = 6;

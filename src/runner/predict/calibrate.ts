@@ -18,7 +18,7 @@ export interface MeasuredFigure {
   readonly buffers?: number | undefined;
 }
 
-/** A row that is to be used in a fit although it is not of one channel: `all2all:SingleDMA:32M`. */
+/** A row that a fit uses although it is not of one channel: `all2all:SingleDMA:32M`. */
 export interface RowChoice {
   readonly benchmark: string;
   readonly column: string;
