@@ -17,10 +17,17 @@ export interface FailedGate {
   readonly unfit: readonly number[];
 }
 
+/** Its host refused the connection: it answers, and its gate may only have ended before ours began. */
+const isAlive = ({ cause }: AbsentRanks): boolean =>
+  (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+
 export function failedGate(error: unknown, identity: Identity, seconds: number): FailedGate {
   const { rank, size, oneHost, expectedHosts, masterHost } = identity;
   const cause = isWeftError(error) ? error.cause : undefined;
-  const absent = cause instanceof AbsentRanks ? cause.ranks.filter((one) => one !== rank) : [];
+  const absent =
+    cause instanceof AbsentRanks && !isAlive(cause)
+      ? cause.ranks.filter((one) => one !== rank)
+      : [];
   // What all nodes lack is no fault of a node.
   const unfit = cause instanceof UnfitRanks && cause.ranks.length < size ? cause.ranks : [];
   const nameOf = (one: number) =>

@@ -8,7 +8,7 @@ import { failedGate } from '../../src/cli/gate-failure.js';
 import { WeftError } from '../../src/errors.js';
 import { nodePatch } from '../../src/results/formats/node-patch.js';
 import { UnfitRanks } from '../../src/session/unfit-ranks.js';
-import { identify } from '../../src/world/index.js';
+import { AbsentRanks, identify } from '../../src/world/index.js';
 import { Desk } from '../benchmarks/weft.js';
 
 const desk = new Desk();
@@ -44,6 +44,17 @@ describe('the gate on one machine', () => {
     expect(stdout).toMatch(
       /^198.51.100.1 {2}fail {8}never joined within .* s\nother {9}unmeasured {2}not measured: 198.51.100.1 never/,
     );
+  });
+
+  test('a first node that answers, but not with a gate, is not to blame', () => {
+    const nodes = { WEFT_NODES: 'n[1-2]', WEFT_NODE: 'n2', WEFT_JOB: '7' };
+    const gradesAfter = (code: string) => {
+      const cause = new AbsentRanks([0], Object.assign(new Error(code), { code }));
+      const error = new WeftError('RENDEZVOUS_FAILED', 'rank 0 cannot be reached', { cause });
+      return failedGate(error, identify(nodes), 1).gate.nodes.map(({ grade }) => grade);
+    };
+    expect(gradesAfter('ECONNREFUSED')).toEqual(['unmeasured', 'unmeasured']);
+    expect(gradesAfter('EHOSTUNREACH')).toEqual(['fail', 'unmeasured']);
   });
 
   test('nodes that lack what the job needs are to blame, unless all do', () => {
