@@ -226,7 +226,6 @@ describe('what schedulers get', () => {
         reason: 'GateFailed',
         message: 'nic0 is slow (valid until 2026-01-01T11:00:00.123Z)',
         lastHeartbeatTime: '2026-01-01T10:00:00Z',
-        lastTransitionTime: '2026-01-01T10:00:00Z',
       },
     ]);
     const unknown = nodePatch({ ...node, gbps: null, grade: 'unmeasured' }, at, 1000);

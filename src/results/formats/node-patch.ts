@@ -40,8 +40,8 @@ export function nodePatch({ node, grade, reason, gbps }: GateNode, at: string, v
           status: statusOf[grade],
           reason: conditionReason[grade],
           message: `${reason} (valid until ${validUntil})`,
+          // No lastTransitionTime: whether the status changes is not known here.
           lastHeartbeatTime: seconds,
-          lastTransitionTime: seconds,
         },
       ],
     },
