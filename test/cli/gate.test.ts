@@ -1,12 +1,13 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { unfinishedGate } from '../../src/analysis/gate/gate.js';
 import { failedGate } from '../../src/cli/gate-failure.js';
 import { WeftError } from '../../src/errors.js';
-import { nodePatch } from '../../src/results/formats/node-patch.js';
+import { formatNodePatch, nodePatch } from '../../src/results/formats/node-patch.js';
 import { UnfitRanks } from '../../src/session/unfit-ranks.js';
 import { AbsentRanks, identify } from '../../src/world/index.js';
 import { Desk } from '../benchmarks/weft.js';
@@ -201,6 +202,26 @@ describe('what schedulers get', () => {
     const [script] = spec.initContainers[0].args;
     execFileSync('sh', ['-n'], { input: script });
     expect(script).toContain('--node-patch');
+  });
+
+  test.each([
+    ['degraded', 0],
+    ['fail', 4],
+  ] as const)('a pod on a node that is %s exits with %i', async (grade, code) => {
+    const [job] = parseAllDocuments((await desk.weft('gate --print k8s')).stdout).slice(-1);
+    const { backoffLimit, template } = job!.toJS().spec;
+    // A pod that starts alone finds nobody.
+    expect({ backoffLimit, restartPolicy: template.spec.restartPolicy }).toEqual({
+      backoffLimit: 0,
+      restartPolicy: 'Never',
+    });
+    const node = { node: 'n1', grade, reason: 'nic0 is slow', gbps: 12, nics: [] };
+    const gate = unfinishedGate([], new Map(), '', { at: '2026-01-01', seconds: 1 });
+    const patch = join(desk.folder, 'node.json');
+    writeFileSync(patch, formatNodePatch({ ...gate, nodes: [node] }, 1000));
+    const script = template.spec.initContainers[0].args[0].replaceAll('/gate/', `${desk.folder}/`);
+    const stubs = 'weft() { return 4; }; kubectl() { :; }\n';
+    expect(spawnSync('sh', ['-c', stubs + script]).status).toBe(code);
   });
 
   test('a node patch has verdict, bandwidth and how long it holds', () => {
