@@ -1,6 +1,6 @@
 #!/bin/sh
-# HealthCheckProgram of Slurm: measures drained nodes again, with idle nodes, and resumes those that pass.
-# Only nodes that the gate drained; does nothing if there are none. Needs in slurm.conf:
+# HealthCheckProgram of Slurm: measures a drained node again, with idle nodes, and resumes it if it passes. Never drains
+# a node. Only nodes that the gate drained; does nothing if there are none. Needs in slurm.conf:
 #   HealthCheckProgram=/etc/slurm/weft-health.sh
 #   HealthCheckInterval=300
 #
@@ -13,12 +13,24 @@ fi
 # One check at a time: a slow one may still run when the next is due.
 exec 9>"$log/gate-$node.lock"
 flock -n 9 || exit 0
-drained=$(sinfo -h -N -t drained -o '%N %E' | sed -n "s/^\([^ ]*\) $mark.*/\1/p" | sort -u)
+# One node at a time, so that none keeps the others from being tested: the one with the oldest reason.
+drained=$(sinfo -h -N -r -t drained -o '%H %N %E' | sort | sed -n "s/^[^ ]* \([^ ]*\) $mark.*/\1/p" | head -n 1)
 [ -n "$drained" ] || exit 0
-# Two idle nodes, the same on every node, tell a bad node from a bad peer.
-helpers=$(sinfo -h -N -t idle -o %N | sort -u | head -n 2)
+# Two idle nodes, the same on every node, tell a bad node from a bad peer. One of them is rank 0. For sinfo -t idle,
+# drained nodes are idle, too.
+helpers=$(sinfo -h -N -r -o '%T %N' | sed -n 's/^idle //p' | sort -u | head -n 2)
 [ -n "$helpers" ] || exit 0
-nodes=$(echo $drained $helpers | tr ' ' ,)
+nodes=$(echo $helpers $drained | tr ' ' ,)
 case ,$nodes, in *,"$node",*) ;; *) exit 0 ;; esac
-gate "$nodes" "health-$nodes" | act_on
+gate "$nodes" "health-$nodes" | while read -r name grade reason; do
+  [ "$name" = "$drained" ] || continue
+  old=$(reason_of "$name")
+  # Slurm dates a reason only when its text changes.
+  again="(tested again $(date +%FT%T))"
+  case $grade:$old in
+    pass:"$mark"*) resume "$name" ;;
+    fail:"$mark"*) scontrol update "nodename=$name" "reason=$mark $reason $again" ;;
+    *:"$mark"*) scontrol update "nodename=$name" "reason=${old%% (tested again*} $again" ;;
+  esac
+done
 exit 0

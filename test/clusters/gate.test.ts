@@ -83,4 +83,18 @@ describe('the gate in Slurm', () => {
     expect(found).toMatchObject({ outcome: 'clean', tries: [{ outcome: 'passed', exitCode: 0 }] });
     expect(found.healthy).toEqual(['h0', 'h1', 'h2', 'h3']);
   });
+
+  test('a drained node that is dead does not keep another one drained', {
+    timeout: 120_000,
+  }, async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const drain = (name: string) =>
+      cluster.tell('scontrol', 'update', `nodename=${name}`, 'state=drain', 'reason=weft gate: test');
+    cluster.daemon(1).child.kill('SIGKILL');
+    await drain('h1');
+    await standsAt('h1', /DRAIN.*NOT_RESPONDING/, /^weft gate: test/);
+    await drain('h2');
+    await standsAt('h2', /^IDLE$/, /^$/);
+    for (const name of ['h0', 'h3']) await standsAt(name, /^IDLE$/, /^$/);
+  });
 });
