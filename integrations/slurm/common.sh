@@ -1,6 +1,7 @@
 # Settings, from the shell file /etc/weft/gate.conf if it exists:
 #   GATE_OPTIONS   more options of weft gate, e.g. "--min-gbps 80 --timeout 30"
-#   GATE_TOKEN     file with a secret that all nodes share (owner root, mode 0600)
+#   GATE_TOKEN     file with a secret that all nodes share (owner root, mode 0600); without it nothing is measured,
+#                  unless GATE_UNAUTHENTICATED=1 lets anyone join who knows the job number and reaches the port
 #   GATE_METRICS   file for Prometheus' textfile collector
 #   GATE_LOG       folder for run files and messages (default: /var/log/weft)
 #   SLURM_CONF     path of slurm.conf if it is not the usual one; use export, because health checks do not get it
@@ -21,10 +22,15 @@ mark='weft gate:'
 # gate NODES JOB: prints "node grade reason" of this node; the first node adds those that never joined.
 gate() (
   export WEFT_NODES="$1" WEFT_NODE="$node" WEFT_JOB="$2"
+  exec 2>>"$log/gate-$node.log"
+  if [ ! -r "${GATE_TOKEN:-}" ] && [ "${GATE_UNAUTHENTICATED:-}" != 1 ]; then
+    echo "$(date): no gate: GATE_TOKEN in $conf must name a file that can be read" >&2
+    exit
+  fi
   run=$log/gate-$node.jsonl
   rm -f "$run"
   weft gate --own --quiet --out "$run" ${GATE_TOKEN:+--token-file "$GATE_TOKEN"} \
-    ${GATE_METRICS:+--metrics "$GATE_METRICS"} ${GATE_OPTIONS:-} 2>>"$log/gate-$node.log"
+    ${GATE_METRICS:+--metrics "$GATE_METRICS"} ${GATE_OPTIONS:-}
 )
 
 reason_of() { sinfo -h -N -n "$1" -o %E | head -n 1; }

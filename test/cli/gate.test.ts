@@ -224,6 +224,19 @@ describe('what schedulers get', () => {
     expect(spawnSync('sh', ['-c', stubs + script]).status).toBe(code);
   });
 
+  test('a Slurm script measures nothing without a token', async () => {
+    const prolog = join(desk.folder, 'prolog.sh');
+    const conf = join(desk.folder, 'gate.conf');
+    writeFileSync(prolog, (await desk.weft('gate --print slurm-prolog')).stdout);
+    writeFileSync(conf, `GATE_LOG=${desk.folder}/log\nGATE_TOKEN=${desk.folder}/absent\n`);
+    const env = { WEFT_GATE_CONF: conf, SLURM_JOB_ID: '7', SLURM_JOB_NODELIST: 'n[1-2]' };
+    execFileSync('sh', [prolog], { env: { ...env, SLURMD_NODENAME: 'n1' } });
+    const log = readFileSync(join(desk.folder, 'log', 'gate-n1.log'), 'utf8');
+    expect(log).toMatch(
+      /: no gate: GATE_TOKEN in \S+gate\.conf must name a file that can be read\n$/,
+    );
+  });
+
   test('a node patch has verdict, bandwidth and how long it holds', () => {
     const node = { node: 'n1', reason: 'nic0 is slow', gbps: 12.345, nics: [] };
     const at = '2026-01-01T10:00:00.123Z';

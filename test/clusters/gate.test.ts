@@ -35,7 +35,9 @@ describe('the gate in Slurm', () => {
 
   beforeAll(async () => {
     if (reason !== undefined) return;
-    writeFileSync(join(folder, 'gate.conf'), `GATE_LOG=${folder}/log\n`);
+    const token = join(folder, 'token');
+    writeFileSync(token, 'a token of this test', { mode: 0o600 });
+    writeFileSync(join(folder, 'gate.conf'), `GATE_LOG=${folder}/log\nGATE_TOKEN=${token}\n`);
     cluster = await SlurmCluster.open({
       name: 'gate',
       lab: { hosts: 4, nics: 2 },
