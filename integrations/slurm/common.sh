@@ -22,12 +22,14 @@ mark='weft gate:'
 # gate NODES JOB: prints "node grade reason" of this node; the first node adds those that never joined.
 gate() (
   export WEFT_NODES="$1" WEFT_NODE="$node" WEFT_JOB="$2"
+  find "$log" -maxdepth 1 -name "gate-$node-*.jsonl" -mtime +7 -delete
+  find "$log" -maxdepth 1 -name "gate-$node.log" -size +1000k -exec mv {} {}.1 ';'
   exec 2>>"$log/gate-$node.log"
   if [ ! -r "${GATE_TOKEN:-}" ] && [ "${GATE_UNAUTHENTICATED:-}" != 1 ]; then
     echo "$(date): no gate: GATE_TOKEN in $conf must name a file that can be read" >&2
     exit
   fi
-  run=$log/gate-$node.jsonl
+  run=$log/gate-$node-$2.jsonl
   rm -f "$run"
   weft gate --own --quiet --out "$run" ${GATE_TOKEN:+--token-file "$GATE_TOKEN"} \
     ${GATE_METRICS:+--metrics "$GATE_METRICS"} ${GATE_OPTIONS:-}
