@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../identity.js';
 
 /** Long enough for a loaded controller, and well within the time that a site gives a job to end. */
 const askMs = 3000;
+const mostQuestions = 3;
+const betweenMs = 250;
 
 /** How often Slurm has started this job again. */
 export const restartsOf = (env: Environment): number => Number(env.SLURM_RESTART_COUNT ?? 0) || 0;
@@ -14,10 +17,16 @@ export const restartsOf = (env: Environment): number => Number(env.SLURM_RESTART
 export async function whySlurmEnds(env: Environment = process.env): Promise<string | undefined> {
   const job = env.SLURM_JOB_ID;
   if (job === undefined) return undefined;
-  const shown = await ask('scontrol', ['-o', 'show', 'job', job]);
-  if (shown === undefined) return undefined;
-  const why = reasonOf(shown, restartsOf(env));
-  return why && `Slurm job ${job} ${why}`;
+  const deadline = performance.now() + askMs;
+  // A controller under load may not know yet, or not answer at once.
+  for (let asked = 0; asked < mostQuestions; asked++) {
+    if (asked > 0) await sleep(betweenMs);
+    const shown = await ask('scontrol', ['-o', 'show', 'job', job], deadline - performance.now());
+    const why = shown && reasonOf(shown, restartsOf(env));
+    if (why) return `Slurm job ${job} ${why}`;
+    if (performance.now() + betweenMs > deadline) break;
+  }
+  return undefined;
 }
 
 /** What `scontrol show job` says of a job that is told to end. */
@@ -34,13 +43,20 @@ export function reasonOf(shown: string, restarts: number): string | undefined {
   return undefined;
 }
 
-function ask(command: string, args: readonly string[]): Promise<string | undefined> {
+/** Slurm signals the processes of a task again, and would end the question with them: it ignores that. */
+const deafTo = 'trap "" TERM; exec "$@"';
+
+function ask(
+  command: string,
+  args: readonly string[],
+  withinMs: number,
+): Promise<string | undefined> {
   return new Promise((resolve) => {
-    // In a session of its own: Slurm signals the process group of a task again, and would end the question with it.
-    const child = spawn(command, args, {
+    const child = spawn('sh', ['-c', deafTo, 'sh', command, ...args], {
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: askMs,
+      timeout: Math.max(1, Math.ceil(withinMs)),
+      killSignal: 'SIGKILL',
     });
     let said = '';
     child.stdout.on('data', (bytes) => {
