@@ -3,8 +3,8 @@ import { WeftError } from '../errors.js';
 import type { World } from '../world/index.js';
 import { whySlurmEnds } from '../world/launchers/slurm-job.js';
 
-/** As long as rank 0 may take to ask Slurm. */
-const rankZeroAsksMs = 3500;
+/** Longer than rank 0 takes to ask Slurm, also on a busy host. */
+const rankZeroAsksMs = 6000;
 
 /** A rank was told to end: all ranks learn of it, with Slurm's reason where Slurm ends the job. */
 export async function failStopped(world: World, signal: NodeJS.Signals): Promise<void> {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../identity.js';
 
 /** Long enough for a loaded controller, and well within the time that a site gives a job to end. */
-const askMs = 3000;
+const askMs = 4000;
 const mostQuestions = 3;
 const betweenMs = 250;
 
