@@ -1,5 +1,6 @@
 import { WeftError } from '../../errors.js';
 import { formatBytes, parseBytes } from '../../measure/units.js';
+import type { Figure } from '../../reference/csv.js';
 import type { Run } from '../../results/schema.js';
 import type { ParameterName } from '../../simulate/fabric-model.js';
 import type { FitRow } from '../../simulate/fit.js';
@@ -8,13 +9,7 @@ import { type Column, columnsOf } from '../columns.js';
 import { predictor } from './predict-row.js';
 
 /** A measured row of a benchmark made of plans, wherever it was published. */
-export interface MeasuredFigure {
-  readonly benchmark: string;
-  readonly nodes: number;
-  readonly ranksPerNode: number;
-  readonly column: string;
-  readonly bytes: number;
-  readonly nanoseconds: number;
+export interface MeasuredFigure extends Figure {
   readonly buffers?: number | undefined;
 }
 
