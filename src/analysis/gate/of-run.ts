@@ -3,7 +3,7 @@ import { gbpsOf, significant } from '../../measure/units.js';
 import { pairColumns } from '../../results/column-name.js';
 import type { Row, Run } from '../../results/schema.js';
 import { placesOf, railLabel } from '../diagnosis/cells.js';
-import { type Gate, worstOf } from './gate.js';
+import { type Gate, type GateNode, worstOf } from './gate.js';
 import { comparedWith, type GateCell, type GateFacts, judgeNodes } from './judge.js';
 
 /** What each rank sent to each other, from the rows of a gate. Rows of one pair are looks at it: the best counts. */
@@ -50,10 +50,16 @@ export function gateOf(run: Run): Gate {
     against: facts.cells.length === 0 ? 'nothing' : comparedWith(facts),
     run: run.id,
     ...(run.fabric.emulated && { emulated: true }),
-    nodes: judged,
+    nodes: run.fabric.emulated ? judged.map(labelled) : judged,
     notes: [...notesOf(run), ...(run.diagnosis?.notConfirmed ?? [])],
   };
 }
+
+/** A reason goes alone into Slurm and Kubernetes: it says by itself that no hardware was measured. */
+const labelled = (node: GateNode): GateNode => ({
+  ...node,
+  reason: `${node.reason} (emulated devices)`,
+});
 
 function notesOf({ rows, world, fabric }: Run): string[] {
   const alone = rows.filter(({ column }) => column === pairColumns.rail).length;

@@ -29,7 +29,7 @@ const grades = '0 pass, 1 degraded, 2 fail, 3 unmeasured';
 export const formatGateMetrics = (gate: Gate): string =>
   expositionText([...jobFamilies(gate), ...nodeFamilies(gate), ...nicFamilies(gate)]);
 
-const jobFamilies = ({ grade, at, seconds }: Gate): Family[] => [
+const jobFamilies = ({ grade, at, seconds, emulated }: Gate): Family[] => [
   {
     name: 'weft_gate_grade',
     help: `Verdict of weft gate on the job: ${grades}.`,
@@ -44,6 +44,11 @@ const jobFamilies = ({ grade, at, seconds }: Gate): Family[] => [
     name: 'weft_gate_duration_seconds',
     help: 'How long the measurement took.',
     samples: [{ value: seconds }],
+  },
+  {
+    name: 'weft_gate_emulated',
+    help: '1 if any measured device was emulated.',
+    samples: emulated ? [{ value: 1 }] : [],
   },
 ];
 
