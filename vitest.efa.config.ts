@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import common from './vitest.config.js';
 
+const { projects: _, ...shared } = common.test ?? {};
+
 /** What runs on emulated EFA devices; `npm run test:efa` provides them. */
 export default defineConfig({
   test: {
-    ...common.test,
+    ...shared,
     include: [
       'test/efa/**/*.test.ts',
       'test/contract/{channel,lifecycle,limits,peers}.test.ts',
@@ -12,5 +14,6 @@ export default defineConfig({
       'test/ranks/{fabric-delivery,shmem}.test.ts',
     ],
     exclude: ['node_modules/**'],
+    fileParallelism: false,
   },
 });
