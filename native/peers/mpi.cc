@@ -22,45 +22,72 @@ void check(int result, const char* operation) {
   throw std::runtime_error(std::string(operation) + ": " + text);
 }
 
+int narrow(uint64_t elements) {
+  if (elements > INT_MAX) throw std::runtime_error("MPI counts are 32-bit: more than 2147483647 elements");
+  return static_cast<int>(elements);
+}
+
+/// The type of an element. Numbers that are not added travel as integers of their size.
+MPI_Datatype typeOf(const weft_peer_collective& collective) {
+  bool adds = collective.kind == WEFT_PEER_ALLREDUCE || collective.kind == WEFT_PEER_REDUCE_SCATTER;
+  if (adds && collective.type == WEFT_PEER_FLOAT32) return MPI_FLOAT;
+  if (adds && collective.type != WEFT_PEER_INT32) throw std::runtime_error("MPI cannot add 16-bit floating-point numbers");
+  switch (collective.elementBytes) {
+    case 1: return MPI_BYTE;
+    case 2: return MPI_INT16_T;
+    case 4: return MPI_INT32_T;
+    default: return MPI_INT64_T;
+  }
+}
+
 struct Peer {
-  int size = 0;
-  MPI_Datatype element = MPI_DATATYPE_NULL;  // counts of elements reach further than counts of bytes
-  uint32_t elementBytes = 1;
+  int rank = 0, size = 0;
   std::vector<int> sendCounts, sendOffsets, receiveCounts, receiveOffsets;
 
-  static int narrow(uint64_t elements) {
-    if (elements > INT_MAX) throw std::runtime_error("MPI counts are 32-bit: more than 2147483647 elements");
-    return static_cast<int>(elements);
-  }
-
-  int countOf(uint64_t bytes) const { return narrow(bytes / elementBytes); }
-
-  void layOut(const uint64_t* bytes, std::vector<int>& counts, std::vector<int>& offsets) {
+  void layOut(const uint64_t* bytes, uint32_t elementBytes, std::vector<int>& counts, std::vector<int>& offsets) {
     counts.resize(size);
     offsets.resize(size);
     uint64_t before = 0;
-    for (int rank = 0; rank < size; rank++) {
-      counts[rank] = countOf(bytes[rank]);
-      offsets[rank] = narrow(before);
-      before += bytes[rank] / elementBytes;
+    for (int peer = 0; peer < size; peer++) {
+      counts[peer] = narrow(bytes[peer] / elementBytes);
+      offsets[peer] = narrow(before);
+      before += bytes[peer] / elementBytes;
     }
   }
 
-  void prepare(const weft_peer_blocks& blocks) {
-    if (blocks.uniform) return;
-    layOut(blocks.sendBytes, sendCounts, sendOffsets);
-    layOut(blocks.receiveBytes, receiveCounts, receiveOffsets);
+  void prepare(const weft_peer_collective& one) {
+    if (one.kind != WEFT_PEER_ALLTOALLV || one.uniform) return;
+    layOut(one.sendBytes, one.elementBytes, sendCounts, sendOffsets);
+    layOut(one.receiveBytes, one.elementBytes, receiveCounts, receiveOffsets);
   }
 
-  void exchange(const weft_peer_blocks& blocks) {
-    if (blocks.uniform) {
-      int count = countOf(blocks.sendBytes[0]);
-      check(MPI_Alltoall(blocks.source, count, element, blocks.target, count, element, MPI_COMM_WORLD), "MPI_Alltoall");
+  void exchange(const weft_peer_collective& one, MPI_Datatype type) {
+    if (one.uniform) {
+      int count = narrow(one.sendBytes[0] / one.elementBytes);
+      check(MPI_Alltoall(one.source, count, type, one.target, count, type, MPI_COMM_WORLD), "MPI_Alltoall");
       return;
     }
-    check(MPI_Alltoallv(blocks.source, sendCounts.data(), sendOffsets.data(), element, blocks.target,
-                        receiveCounts.data(), receiveOffsets.data(), element, MPI_COMM_WORLD),
+    check(MPI_Alltoallv(one.source, sendCounts.data(), sendOffsets.data(), type, one.target, receiveCounts.data(),
+                        receiveOffsets.data(), type, MPI_COMM_WORLD),
           "MPI_Alltoallv");
+  }
+
+  void perform(const weft_peer_collective& one, MPI_Datatype type) {
+    int count = narrow(one.bytes / one.elementBytes);
+    switch (one.kind) {
+      case WEFT_PEER_ALLTOALLV: return exchange(one, type);
+      case WEFT_PEER_ALLREDUCE:
+        return check(MPI_Allreduce(one.source, one.target, count, type, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+      case WEFT_PEER_ALLGATHER:
+        return check(MPI_Allgather(one.source, count, type, one.target, count, type, MPI_COMM_WORLD), "MPI_Allgather");
+      case WEFT_PEER_REDUCE_SCATTER:
+        return check(MPI_Reduce_scatter_block(one.source, one.target, count, type, MPI_SUM, MPI_COMM_WORLD),
+                     "MPI_Reduce_scatter_block");
+      case WEFT_PEER_BROADCAST: {
+        void* buffer = rank == one.root ? const_cast<void*>(one.source) : one.target;
+        return check(MPI_Bcast(buffer, count, type, one.root, MPI_COMM_WORLD), "MPI_Bcast");
+      }
+    }
   }
 };
 
@@ -79,7 +106,9 @@ void version(char* text, size_t capacity) {
 
 void* open(const weft_peer_setup* setup, char* error) {
   return guarded(error, static_cast<void*>(nullptr), [&]() -> void* {
-    int provided = 0, rank = 0, size = 0;
+    int provided = 0, rank = 0, size = 0, over = 0;
+    MPI_Finalized(&over);
+    if (over) throw std::runtime_error("MPI was closed in this process and cannot be opened again");
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
@@ -91,9 +120,8 @@ void* open(const weft_peer_setup* setup, char* error) {
                                ": start the job with this MPI's own mpirun");
     }
     auto* peer = new Peer;
+    peer->rank = rank;
     peer->size = size;
-    peer->elementBytes = setup->elementBytes;
-    peer->element = setup->elementBytes == 8 ? MPI_INT64_T : MPI_INT32_T;
     return peer;
   });
 }
@@ -105,14 +133,16 @@ void address(void*, const char** bytes, size_t* length) {
 
 int connect(void*, const char* const*, const size_t*, char*) { return 0; }
 
-int exchange(void* handle, const weft_peer_blocks* blocks, double* nanoseconds, char* error) {
+int run(void* handle, const weft_peer_collective* collective, uint64_t iterations, uint64_t batch, double* nanoseconds,
+        char* error) {
   return guarded(error, -1, [&] {
     auto* peer = static_cast<Peer*>(handle);
-    peer->prepare(*blocks);
+    MPI_Datatype type = typeOf(*collective);
+    peer->prepare(*collective);
     check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-    double start = weft::peers::nanosecondsNow();
-    peer->exchange(*blocks);
-    *nanoseconds = weft::peers::nanosecondsNow() - start;
+    weft::peers::timeBatches(iterations, batch, nanoseconds, [&](uint64_t count) {
+      for (uint64_t i = 0; i < count; i++) peer->perform(*collective, type);
+    });
     check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     return 0;
   });
@@ -126,6 +156,6 @@ void close(void* handle) {
 }  // namespace
 
 WEFT_PEER_EXPORT const weft_peer_table* weft_peer() {
-  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, exchange, close};
+  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, run, close};
   return &table;
 }

@@ -20,8 +20,8 @@ struct NcclId {
   char internal[128];
 };
 using NcclComm = struct NcclCommTag*;
-constexpr int kInt8 = 0, kInt32 = 2;  // ncclDataType_t
-constexpr int kSum = 0;               // ncclRedOp_t
+constexpr int kInt8 = 0, kInt32 = 2, kFloat16 = 6, kFloat32 = 7, kBfloat16 = 9;  // ncclDataType_t
+constexpr int kSum = 0;                                                         // ncclRedOp_t
 
 struct Nccl {
   int (*getVersion)(int* version);
@@ -34,6 +34,9 @@ struct Nccl {
   int (*send)(const void* from, size_t count, int type, int peer, NcclComm comm, CuStream stream);
   int (*receive)(void* to, size_t count, int type, int peer, NcclComm comm, CuStream stream);
   int (*allReduce)(const void* from, void* to, size_t count, int type, int op, NcclComm comm, CuStream stream);
+  int (*allGather)(const void* from, void* to, size_t count, int type, NcclComm comm, CuStream stream);
+  int (*reduceScatter)(const void* from, void* to, size_t count, int type, int op, NcclComm comm, CuStream stream);
+  int (*broadcast)(const void* from, void* to, size_t count, int type, int root, NcclComm comm, CuStream stream);
   // From 2.28 on; null before.
   int (*allToAll)(const void* from, void* to, size_t count, int type, NcclComm comm, CuStream stream);
   // From 2.13 on; null before.
@@ -51,6 +54,16 @@ void check(int result, const char* operation) {
 }
 
 void* device(const DeviceMemory& memory, uint64_t offset) { return reinterpret_cast<void*>(memory.pointer() + offset); }
+
+int typeOf(weft_peer_type type) {
+  switch (type) {
+    case WEFT_PEER_FLOAT32: return kFloat32;
+    case WEFT_PEER_FLOAT16: return kFloat16;
+    case WEFT_PEER_BFLOAT16: return kBfloat16;
+    case WEFT_PEER_INT32: return kInt32;
+    default: return kInt8;
+  }
+}
 
 struct Group {
   explicit Group(const weft_peer_setup& setup)
@@ -74,15 +87,15 @@ struct Group {
     stream.synchronize();
   }
 
-  void exchange(const weft_peer_blocks& blocks) {
-    if (blocks.uniform && nccl.allToAll) {
-      check(nccl.allToAll(device(source, 0), device(target, 0), blocks.sendBytes[0], kInt8, comm, stream.handle()), "ncclAlltoAll");
+  void exchange(const weft_peer_collective& one) {
+    if (one.uniform && nccl.allToAll) {
+      check(nccl.allToAll(device(source, 0), device(target, 0), one.sendBytes[0], kInt8, comm, stream.handle()), "ncclAlltoAll");
       return;
     }
     check(nccl.groupStart(), "ncclGroupStart");
     uint64_t from = 0, to = 0;
     for (int peer = 0; peer < size; peer++) {
-      uint64_t out = blocks.sendBytes[peer], in = blocks.receiveBytes[peer];
+      uint64_t out = one.sendBytes[peer], in = one.receiveBytes[peer];
       if (out > 0) check(nccl.send(device(source, from), out, kInt8, peer, comm, stream.handle()), "ncclSend");
       if (in > 0) check(nccl.receive(device(target, to), in, kInt8, peer, comm, stream.handle()), "ncclRecv");
       from += out;
@@ -91,25 +104,40 @@ struct Group {
     check(nccl.groupEnd(), "ncclGroupEnd");
   }
 
-  double timed(const weft_peer_blocks& blocks) {
-    CudaCurrent current(*context);
-    uint64_t sourceBytes = 0, targetBytes = 0;
-    for (int peer = 0; peer < size; peer++) {
-      sourceBytes += blocks.sendBytes[peer];
-      targetBytes += blocks.receiveBytes[peer];
+  void perform(const weft_peer_collective& one) {
+    const void* from = device(source, 0);
+    void* to = device(target, 0);
+    auto queue = stream.handle();
+    int type = typeOf(one.type);
+    uint64_t count = type == kInt8 ? one.bytes : one.bytes / one.elementBytes;
+    switch (one.kind) {
+      case WEFT_PEER_ALLTOALLV: return exchange(one);
+      case WEFT_PEER_ALLREDUCE:
+        return check(nccl.allReduce(from, to, count, type, kSum, comm, queue), "ncclAllReduce");
+      case WEFT_PEER_ALLGATHER: return check(nccl.allGather(from, to, count, type, comm, queue), "ncclAllGather");
+      case WEFT_PEER_REDUCE_SCATTER:
+        return check(nccl.reduceScatter(from, to, count, type, kSum, comm, queue), "ncclReduceScatter");
+      case WEFT_PEER_BROADCAST: {
+        if (rank == one.root) to = device(source, 0);
+        return check(nccl.broadcast(from, to, count, type, one.root, comm, queue), "ncclBroadcast");
+      }
     }
+  }
+
+  void timed(const weft_peer_collective& one, uint64_t iterations, uint64_t batch, double* nanoseconds) {
+    CudaCurrent current(*context);
+    auto [sourceBytes, targetBytes] = peers::footprintOf(one, rank, size);
     // What the output held goes along: what does not arrive must not pass.
-    if (sourceBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, source.pointer(), blocks.source, sourceBytes, stream.handle());
-    if (targetBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, target.pointer(), blocks.target, targetBytes, stream.handle());
+    if (sourceBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, source.pointer(), one.source, sourceBytes, stream.handle());
+    if (targetBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, target.pointer(), one.target, targetBytes, stream.handle());
     meet();
-    double start = peers::nanosecondsNow();
-    exchange(blocks);
-    stream.synchronize();
-    double nanoseconds = peers::nanosecondsNow() - start;
+    peers::timeBatches(iterations, batch, nanoseconds, [&](uint64_t count) {
+      for (uint64_t i = 0; i < count; i++) perform(one);
+      stream.synchronize();
+    });
     meet();
-    if (targetBytes > 0) WEFT_CU(cuMemcpyDtoHAsync, blocks.target, target.pointer(), targetBytes, stream.handle());
+    if (targetBytes > 0) WEFT_CU(cuMemcpyDtoHAsync, one.target, target.pointer(), targetBytes, stream.handle());
     stream.synchronize();
-    return nanoseconds;
   }
 
   int rank, size;
@@ -144,9 +172,10 @@ int connect(void* peer, const char* const* addresses, const size_t* lengths, cha
   });
 }
 
-int exchange(void* peer, const weft_peer_blocks* blocks, double* nanoseconds, char* error) {
+int run(void* peer, const weft_peer_collective* collective, uint64_t iterations, uint64_t batch, double* nanoseconds,
+        char* error) {
   return guarded(error, -1, [&] {
-    *nanoseconds = static_cast<Group*>(peer)->timed(*blocks);
+    static_cast<Group*>(peer)->timed(*collective, iterations, batch, nanoseconds);
     return 0;
   });
 }
@@ -170,7 +199,7 @@ void resolve(void* handle, const char* name, Function& into, bool needed = true)
 }  // namespace
 
 const weft_peer_table& openNccl(const std::string& path) {
-  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, exchange, close};
+  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, run, close};
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) throw Fault("dlopen", ENOENT, dlerror());
   resolve(handle, "ncclGetVersion", nccl.getVersion);
@@ -183,6 +212,9 @@ const weft_peer_table& openNccl(const std::string& path) {
   resolve(handle, "ncclSend", nccl.send);
   resolve(handle, "ncclRecv", nccl.receive);
   resolve(handle, "ncclAllReduce", nccl.allReduce);
+  resolve(handle, "ncclAllGather", nccl.allGather);
+  resolve(handle, "ncclReduceScatter", nccl.reduceScatter);
+  resolve(handle, "ncclBroadcast", nccl.broadcast);
   resolve(handle, "ncclAlltoAll", nccl.allToAll, false);
   resolve(handle, "ncclGetLastError", nccl.lastError, false);
   return table;

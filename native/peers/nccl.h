@@ -6,7 +6,7 @@
 namespace weft {
 
 /// NCCL behind the interface of the other peers, opened at `path` through our own declarations of its stable
-/// interface. CUDA's driver must be open. Tensors are copied to the GPU before each exchange and back after it;
+/// interface. CUDA's driver must be open. Tensors are copied to the GPU before each run and back after it;
 /// neither is timed. Throws a Fault ("dlopen", "dlsym").
 const weft_peer_table& openNccl(const std::string& path);
 

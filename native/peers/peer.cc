@@ -11,6 +11,7 @@
 #include "nccl.h"
 #include "peer-thread.h"
 #include "peer.h"
+#include "shim.h"
 
 namespace weft {
 
@@ -34,6 +35,7 @@ const weft_peer_table& load(const std::string& path) {
 struct PeerState {
   const weft_peer_table* table = nullptr;
   void* peer = nullptr;
+  int rank = 0, size = 0;
 
   void* opened() const {
     if (!peer) throw Fault("peer", EBADF, "the peer is not open");
@@ -48,12 +50,6 @@ std::vector<uint64_t> sizesOf(const Napi::Value& value) {
   return {numbers.Data(), numbers.Data() + numbers.ElementLength()};
 }
 
-uint64_t sum(const std::vector<uint64_t>& sizes) {
-  uint64_t total = 0;
-  for (uint64_t bytes : sizes) total += bytes;
-  return total;
-}
-
 class Peer : public Napi::ObjectWrap<Peer> {
  public:
   static Napi::Function define(Napi::Env env) {
@@ -61,7 +57,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
                        {
                            InstanceMethod<&Peer::open>("open"),
                            InstanceMethod<&Peer::connect>("connect"),
-                           InstanceMethod<&Peer::exchange>("exchange"),
+                           InstanceMethod<&Peer::run>("run"),
                            InstanceMethod<&Peer::close>("close"),
                            InstanceAccessor<&Peer::version>("version"),
                        });
@@ -100,8 +96,9 @@ class Peer : public Napi::ObjectWrap<Peer> {
       setup.timeoutMs = number("timeoutMs");
       setup.sourceBytes = number("sourceBytes");
       setup.targetBytes = number("targetBytes");
-      setup.elementBytes = static_cast<uint32_t>(number("elementBytes"));
       auto interface = given.Get("networkInterface").As<Napi::String>().Utf8Value();
+      state_->rank = setup.rank;
+      state_->size = setup.size;
       return thread_->run(info.Env(), [state = state_, setup, interface]() mutable -> PeerThread::Result {
         SignalGuard guard;
         Error error = "";
@@ -142,26 +139,52 @@ class Peer : public Napi::ObjectWrap<Peer> {
     });
   }
 
-  // (source, target, bytes to each rank, bytes from each rank, uniform): nanoseconds.
-  Napi::Value exchange(const Napi::CallbackInfo& info) {
+  // (source, target, collective, iterations, batch): nanoseconds of each batch.
+  Napi::Value run(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       auto source = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
       auto target = Memory::Unwrap(info[1].As<Napi::Object>())->mapping();
-      auto sends = sizesOf(info[2]), receives = sizesOf(info[3]);
-      bool uniform = info[4].As<Napi::Boolean>().Value();
-      if (!source || !target || sum(sends) > source->bytes() || sum(receives) > target->bytes()) {
-        throw Fault("exchange", ERANGE, "the blocks are larger than the buffers");
+      auto given = info[2].As<Napi::Object>();
+      uint64_t iterations = size(info[3], "iterations"), batch = size(info[4], "batch");
+      if (batch == 0 || iterations % batch != 0) throw Fault("run", EINVAL, "the batch does not divide the iterations");
+      auto sends = sizesOf(given.Get("sendBytes")), receives = sizesOf(given.Get("receiveBytes"));
+      weft_peer_collective one = {};
+      one.kind = static_cast<weft_peer_kind>(field(given, "kind"));
+      one.type = static_cast<weft_peer_type>(field(given, "type"));
+      one.elementBytes = static_cast<uint32_t>(field(given, "elementBytes"));
+      one.bytes = field(given, "bytes");
+      one.root = static_cast<int>(field(given, "root"));
+      one.uniform = given.Get("uniform").As<Napi::Boolean>().Value();
+      one.sendBytes = sends.data();
+      one.receiveBytes = receives.data();
+      refuseBadSizes(one, sends, receives);
+      auto [sourceBytes, targetBytes] = peers::footprintOf(one, state_->rank, state_->size);
+      if (!source || !target || sourceBytes > source->bytes() || targetBytes > target->bytes()) {
+        throw Fault("run", ERANGE, "the blocks are larger than the buffers");
       }
-      return thread_->run(info.Env(), [=, state = state_]() -> PeerThread::Result {
-        weft_peer_blocks blocks = {source->data(), target->data(), sends.data(), receives.data(), uniform};
+      return thread_->run(info.Env(), [=, state = state_]() mutable -> PeerThread::Result {
+        one.source = source->data();
+        one.target = target->data();
+        one.sendBytes = sends.data();
+        one.receiveBytes = receives.data();
         Error error = "";
-        double nanoseconds = 0;
-        if (state->table->exchange(state->opened(), &blocks, &nanoseconds, error) != 0) {
-          throw Fault("exchange", EIO, error);
+        std::vector<double> times(iterations / batch);
+        if (state->table->run(state->opened(), &one, iterations, batch, times.data(), error) != 0) {
+          throw Fault("run", EIO, error);
         }
-        return [nanoseconds](Napi::Env env) -> Napi::Value { return Napi::Number::New(env, nanoseconds); };
+        return [times](Napi::Env env) -> Napi::Value { return toArray(env, times); };
       });
     });
+  }
+
+  void refuseBadSizes(const weft_peer_collective& one, const std::vector<uint64_t>& sends,
+                      const std::vector<uint64_t>& receives) {
+    size_t blocks = one.kind == WEFT_PEER_ALLTOALLV ? static_cast<size_t>(state_->size) : 0;
+    bool whole = one.elementBytes > 0 && one.bytes % one.elementBytes == 0 && one.bytes < (uint64_t{1} << 48);
+    bool known = one.kind <= WEFT_PEER_BROADCAST && one.type <= WEFT_PEER_INT32;
+    bool rooted = one.root >= 0 && one.root < state_->size;
+    if (known && whole && rooted && sends.size() == blocks && receives.size() == blocks) return;
+    throw Fault("run", EINVAL, "this is not a collective of this group");
   }
 
   Napi::Value close(const Napi::CallbackInfo& info) {

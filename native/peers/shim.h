@@ -2,6 +2,7 @@
 // What the shims share.
 #include <cstdio>
 #include <exception>
+#include <numeric>
 #include <string>
 
 #include "../clock.h"
@@ -28,6 +29,34 @@ Result guarded(char* error, Result otherwise, Body&& body) {
     say(error, "an unknown exception");
   }
   return otherwise;
+}
+
+/// How much of its two buffers a rank uses.
+struct Footprint {
+  uint64_t sourceBytes, targetBytes;
+};
+
+inline Footprint footprintOf(const weft_peer_collective& one, int rank, int size) {
+  uint64_t all = one.bytes * static_cast<uint64_t>(size);
+  switch (one.kind) {
+    case WEFT_PEER_ALLTOALLV:
+      return {std::accumulate(one.sendBytes, one.sendBytes + size, uint64_t{0}),
+              std::accumulate(one.receiveBytes, one.receiveBytes + size, uint64_t{0})};
+    case WEFT_PEER_ALLGATHER: return {one.bytes, all};
+    case WEFT_PEER_REDUCE_SCATTER: return {all, one.bytes};
+    case WEFT_PEER_BROADCAST: return rank == one.root ? Footprint{one.bytes, 0} : Footprint{0, one.bytes};
+    default: return {one.bytes, one.bytes};
+  }
+}
+
+/// One duration for each batch of iterations.
+template <typename Body>
+void timeBatches(uint64_t iterations, uint64_t batch, double* nanoseconds, Body&& body) {
+  for (uint64_t done = 0; done < iterations; done += batch) {
+    double start = nanosecondsNow();
+    body(batch);
+    *nanoseconds++ = nanosecondsNow() - start;
+  }
 }
 
 }  // namespace weft::peers

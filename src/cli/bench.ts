@@ -4,12 +4,12 @@ import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import { findOffers } from '../fabric/providers.js';
+import type { LauncherEnd } from '../peers/mpirun.js';
 import {
   type Benchmark,
   commonKeysOf,
   everyoneSpeaks,
   isPlanned,
-  type LauncherEnd,
   optionsOf,
   usesFabric,
 } from '../runner/benchmark.js';

@@ -11,7 +11,29 @@ interface NativePeerSetup {
   readonly timeoutMs: number;
   readonly sourceBytes: number;
   readonly targetBytes: number;
+}
+
+/** As native/peers/peer.h numbers them. */
+export const peerKinds = [
+  'alltoallv',
+  'allreduce',
+  'allgather',
+  'reduce-scatter',
+  'broadcast',
+] as const;
+export const peerTypes = ['opaque', 'float32', 'float16', 'bfloat16', 'int32'] as const;
+
+/** One collective as this rank sees it; see native/peers/peer.h. */
+export interface NativeCollective {
+  readonly kind: number;
+  readonly type: number;
   readonly elementBytes: number;
+  readonly bytes: number;
+  readonly root: number;
+  readonly uniform: boolean;
+  /** By rank; empty unless it is an alltoallv. */
+  readonly sendBytes: Float64Array;
+  readonly receiveBytes: Float64Array;
 }
 
 /** Such a library, driven from a thread of its own, one call after the other. */
@@ -20,13 +42,13 @@ export interface NativePeer {
   /** The address of this rank. */
   open(setup: NativePeerSetup): Promise<Uint8Array>;
   connect(addresses: readonly Uint8Array[]): Promise<void>;
-  /** Nanoseconds. Bytes are by rank. */
-  exchange(
+  /** Nanoseconds of each batch, which divides the iterations. */
+  run(
     source: NativeMemory,
     target: NativeMemory,
-    sendBytes: Float64Array,
-    receiveBytes: Float64Array,
-    uniform: boolean,
-  ): Promise<number>;
+    collective: NativeCollective,
+    iterations: number,
+    batch: number,
+  ): Promise<Float64Array>;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { FigureBytes } from '../measure/figures.js';
+import type { RankLauncher } from '../peers/mpirun.js';
 import type { Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
@@ -103,27 +104,6 @@ export interface Procedure<O extends OptionTable = OptionTable> extends Asked<O>
 export interface Drawn {
   readonly traffic: Traffic;
   readonly strategy: Strategy;
-}
-
-/** How a launcher ended. */
-export interface LauncherEnd {
-  readonly code: number | undefined;
-  readonly signal: NodeJS.Signals | undefined;
-  /** Some rank said why it failed, or that it would end with a code of its own. */
-  readonly explained: boolean;
-}
-
-export interface RankLauncher {
-  /** The program that starts the ranks. */
-  readonly command: string;
-  /** Why it is used. */
-  readonly reason: string;
-  start(job: {
-    readonly ranks: number;
-    readonly pin: 'auto' | 'none';
-    readonly command: string;
-    readonly args: readonly string[];
-  }): Promise<LauncherEnd>;
 }
 
 /** A benchmark that is ready to measure. Closing it closes what it opened. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { Unavailable } from '../../src/benchmarks/all-to-all-single/backend.js';
 import { Exchange, uniformMatrix } from '../../src/benchmarks/all-to-all-single/exchange.js';
-import { namedInterfaces } from '../../src/benchmarks/all-to-all-single/interfaces.js';
 import { lines } from '../../src/benchmarks/all-to-all-single/log.js';
-import { mpiOf, refuseLargeCounts } from '../../src/benchmarks/all-to-all-single/mpi.js';
 import { timestamp } from '../../src/cli/measure-and-print.js';
+import { namedInterfaces } from '../../src/peers/interfaces.js';
+import { mpiOf } from '../../src/peers/mpi.js';
+import { refusalOf } from '../../src/peers/open-peers.js';
 
 test('the log speaks as the script does', () => {
   const exchange = new Exchange(uniformMatrix(2, 4 * 2 ** 20), 'float32');
@@ -50,9 +50,10 @@ test('which MPI it is follows from who started the ranks', () => {
 
 test('MPI is left out where its 32-bit counts do not reach', () => {
   const block = 4 * (2 ** 31 - 1);
+  const refusal = (exchange: Exchange) => refusalOf('mpi', exchange.collective, exchange.world);
   const even = (bytes: number) => new Exchange(uniformMatrix(4, bytes), 'float32');
-  expect(() => refuseLargeCounts(even(block))).not.toThrow();
-  expect(() => refuseLargeCounts(even(block + 4))).toThrow(Unavailable);
+  expect(refusal(even(block))).toBeUndefined();
+  expect(refusal(even(block + 4))).toMatch(/32-bit/);
   // Of blocks that differ their offsets count, too.
   const half = block / 2 + 2;
   const uneven = new Exchange(
@@ -62,5 +63,5 @@ test('MPI is left out where its 32-bit counts do not reach', () => {
     ],
     'float32',
   );
-  expect(() => refuseLargeCounts(uneven)).toThrow(/32-bit/);
+  expect(refusal(uneven)).toMatch(/32-bit/);
 });

@@ -1,18 +1,19 @@
 import { WeftError } from '../../errors.js';
+import { namedInterfaces } from '../../peers/interfaces.js';
+import { mpiLauncher } from '../../peers/mpirun.js';
+import { requireGpu } from '../../peers/nccl.js';
+import { ifAvailable } from '../../peers/peer.js';
 import type { Link } from '../../plan/bound.js';
 import { multi } from '../../plan/strategies.js';
 import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { gatherAvailable, misfit } from '../../runner/memory-plan.js';
 import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
-import { type BackendId, backendIds, ifAvailable } from './backend.js';
+import { type BackendId, backendIds } from './backend.js';
 import { Contents } from './contents.js';
 import type { Exchange } from './exchange.js';
 import { readMatrix } from './imbalance.js';
-import { namedInterfaces } from './interfaces.js';
 import { lines } from './log.js';
-import { mpiLauncher } from './mpirun.js';
-import { requireGpu } from './nccl.js';
 import { type Opened, openBackends } from './open-backends.js';
 import {
   agreeOnExchange,

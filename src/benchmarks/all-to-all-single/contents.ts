@@ -1,13 +1,9 @@
 import type { HostBuffer } from '../../memory/buffer.js';
 import { addon } from '../../native/addon.js';
+import type { PeerBuffers } from '../../peers/peer.js';
 import { addChecked, type Checked } from '../../runner/verify.js';
 import { type Dtype, dtypeCode, elementBytesOf, pythonFloat, stored, valuesIn } from './dtype.js';
 import type { Exchange, NumberBlock } from './exchange.js';
-
-export interface Tensors {
-  readonly input: HostBuffer;
-  readonly output: HostBuffer;
-}
 
 const task = { write: 0, invert: 1, compare: 2 } as const;
 
@@ -20,9 +16,9 @@ export interface Verified extends Checked {
 export class Contents {
   readonly #exchange: Exchange;
   readonly #rank: number;
-  readonly #tensors: Tensors;
+  readonly #tensors: PeerBuffers;
 
-  constructor(exchange: Exchange, rank: number, tensors: Tensors) {
+  constructor(exchange: Exchange, rank: number, tensors: PeerBuffers) {
     this.#exchange = exchange;
     this.#rank = rank;
     this.#tensors = tensors;

@@ -1,5 +1,6 @@
 import { WeftError } from '../../errors.js';
 import { formatBytes } from '../../measure/units.js';
+import type { AllToAllV } from '../../plan/collective.js';
 import { allToAllMatrixTraffic } from '../../plan/patterns/all-to-all.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { type Dtype, elementBytesOf } from './dtype.js';
@@ -88,6 +89,17 @@ export class Exchange {
   /** As plans and bounds see it: without the blocks that ranks keep. */
   traffic(): Traffic {
     return allToAllMatrixTraffic({ matrix: this.matrix, packed: true });
+  }
+
+  /** As collective libraries see it. */
+  get collective(): AllToAllV {
+    return {
+      kind: 'alltoallv',
+      uniform: this.uniform,
+      elementBytes: this.elementBytes,
+      sendBytes: (rank) => this.sendBytes(rank),
+      receiveBytes: (rank) => this.receiveBytes(rank),
+    };
   }
 
   #sourceOffset(rank: number, peer: number): number {

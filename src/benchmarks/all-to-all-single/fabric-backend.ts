@@ -1,6 +1,7 @@
 import { loadLibrary } from '../../fabric/library.js';
 import { findOffers } from '../../fabric/providers.js';
 import { addon } from '../../native/addon.js';
+import { orUnavailable, type PeerBuffers, together } from '../../peers/peer.js';
 import type { Plan } from '../../plan/plan.js';
 import { multi } from '../../plan/strategies.js';
 import { writePlan } from '../../plan/write-plan.js';
@@ -15,8 +16,7 @@ import {
 } from '../../session/session.js';
 import type { FabricSettings } from '../../settings/table.js';
 import type { World } from '../../world/world.js';
-import { type Backend, orUnavailable, together } from './backend.js';
-import type { Tensors } from './contents.js';
+import type { Backend } from './backend.js';
 import type { Exchange } from './exchange.js';
 
 /** Weft's own engine: a plan over libfabric. It brings the tensors, which must be registered with the fabric. */
@@ -71,7 +71,7 @@ export class FabricBackend implements Backend {
     return `libfabric ${fabric.library.version} (${fabric.provider})`;
   }
 
-  get tensors(): Tensors {
+  get tensors(): PeerBuffers {
     return { input: this.session.engine.source, output: this.session.engine.target };
   }
 

@@ -1,64 +1,55 @@
-import { isWeftError } from '../../errors.js';
 import { HostBuffer } from '../../memory/buffer.js';
+import { type Missing, missingFor, openPeerById, refusalOf } from '../../peers/open-peers.js';
+import { type Peer, type PeerBuffers, type PeerJob, Unavailable } from '../../peers/peer.js';
 import type { FabricSettings } from '../../settings/table.js';
-import { type Backend, type BackendId, type BackendJob, Unavailable } from './backend.js';
-import type { Tensors } from './contents.js';
+import type { Backend, BackendId } from './backend.js';
 import type { Exchange } from './exchange.js';
 import { FabricBackend } from './fabric-backend.js';
-import { openGloo } from './gloo.js';
-import { openMpi } from './mpi.js';
-import { openNccl } from './nccl.js';
-
-/** A backend that cannot run, or failed before it ran. */
-export interface Missing {
-  readonly id: BackendId;
-  readonly outcome: 'skipped' | 'failed';
-  readonly reason: string;
-}
 
 export interface Opened extends AsyncDisposable {
   readonly backends: readonly Backend[];
-  readonly missing: readonly Missing[];
-  readonly tensors: Tensors;
+  readonly missing: readonly Missing<BackendId>[];
+  readonly tensors: PeerBuffers;
   readonly fabric: FabricBackend | undefined;
 }
 
-interface OpenOptions extends Omit<BackendJob, 'tensors' | 'timeoutMs' | 'gpus'> {
+interface OpenOptions extends Omit<PeerJob, 'buffers' | 'timeoutMs' | 'gpus'> {
+  readonly exchange: Exchange;
   readonly ids: readonly BackendId[];
   readonly settings: FabricSettings;
 }
 
-const openers = { gloo: openGloo, mpi: openMpi, nccl: openNccl } as const;
-
 /** Opens every backend of the list on the same two tensors. What cannot run here is told, not thrown. */
 export async function openBackends(options: OpenOptions): Promise<Opened> {
   const { world, exchange, ids, settings, interfaces } = options;
-  const missing: Missing[] = [];
+  const missing: Missing<BackendId>[] = [];
   const backends: Backend[] = [];
   const own: HostBuffer[] = [];
-  const attempt = async <B extends Backend>(id: BackendId, open: () => Promise<B>) => {
-    try {
-      const backend = await open();
-      backends.push(backend);
-      return backend;
-    } catch (error) {
-      missing.push(missingFor(id, error));
-      return undefined;
-    }
-  };
   const close = async () => {
     for (const backend of [...backends].reverse()) await backend.close();
     for (const buffer of own) buffer.close();
   };
+  const keep = <B extends Backend>(opened: B | Missing<BackendId>): B | undefined => {
+    if ('reason' in opened) return void missing.push(opened);
+    backends.push(opened);
+    return opened;
+  };
   try {
     const fabric = ids.includes('fabric')
-      ? await attempt('fabric', () => FabricBackend.open(world, exchange, settings, interfaces))
+      ? keep(
+          await FabricBackend.open(world, exchange, settings, interfaces).catch((error) =>
+            missingFor('fabric', error),
+          ),
+        )
       : undefined;
     const tensors = fabric?.tensors ?? allocate(exchange, world.rank, own);
     const { timeoutMs, gpus } = settings;
-    const job: BackendJob = { ...options, tensors, timeoutMs, gpus };
+    const job: PeerJob = { ...options, buffers: tensors, timeoutMs, gpus };
     for (const id of ids) {
-      if (id !== 'fabric') await attempt(id, () => openers[id](job));
+      if (id === 'fabric') continue;
+      const refusal = refusalOf(id, exchange.collective, world.size);
+      if (refusal !== undefined) missing.push(missingFor(id, new Unavailable(refusal)));
+      else keep(asBackend(await openPeerById(id, job), exchange));
     }
     const inOrder = ids.flatMap((id) => backends.filter((backend) => backend.id === id));
     return { backends: inOrder, missing, tensors, fabric, [Symbol.asyncDispose]: close };
@@ -68,15 +59,19 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
   }
 }
 
-/** Why a backend could not be opened; what is not its own affair is thrown. */
-function missingFor(id: BackendId, error: unknown): Missing {
-  if (error instanceof Unavailable) return { id, outcome: 'skipped', reason: error.message };
-  if (!isWeftError(error, 'PEER_LIBRARY')) throw error;
-  return { id, outcome: 'failed', reason: [error.message, error.hint].filter(Boolean).join('. ') };
+function asBackend(peer: Peer | Missing, { collective }: Exchange): Backend | Missing {
+  if ('reason' in peer) return peer;
+  const { id, version } = peer;
+  return {
+    id,
+    version,
+    exchange: async () => (await peer.run(collective, { iterations: 1 }))[0]!,
+    close: () => peer.close(),
+  };
 }
 
 /** Without a fabric nothing has to be registered: ordinary memory, on huge pages, touched. */
-function allocate(exchange: Exchange, rank: number, own: HostBuffer[]): Tensors {
+function allocate(exchange: Exchange, rank: number, own: HostBuffer[]): PeerBuffers {
   own.push(new HostBuffer(Math.max(64, exchange.sourceBytes(rank))));
   own.push(new HostBuffer(Math.max(64, exchange.targetBytes(rank))));
   const [input, output] = own;

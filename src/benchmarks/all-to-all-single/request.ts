@@ -1,4 +1,6 @@
 import { WeftError } from '../../errors.js';
+import { requireNccl } from '../../peers/nccl.js';
+import { ifAvailable } from '../../peers/peer.js';
 import type { Asked } from '../../runner/benchmark.js';
 import {
   choice,
@@ -9,11 +11,10 @@ import {
   type ValuesOf,
 } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
-import { type BackendId, backendIds, ifAvailable } from './backend.js';
+import { type BackendId, backendIds } from './backend.js';
 import { dtypes } from './dtype.js';
 import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchange.js';
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
-import { requireNccl } from './nccl.js';
 
 export const defaultBytes = 4 * 2 ** 20;
 

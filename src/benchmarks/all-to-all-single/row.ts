@@ -1,5 +1,6 @@
 import { allToAllBytes, figuresOf, isTooGood, ncclExchange } from '../../measure/figures.js';
 import { slowestPerIteration, summarize } from '../../measure/statistics.js';
+import type { Missing } from '../../peers/open-peers.js';
 import {
   allowedLineRateGbps,
   boundOfTraffic,
@@ -16,7 +17,6 @@ import { addChecked, describeWrong } from '../../runner/verify.js';
 import type { BackendId } from './backend.js';
 import type { Verified } from './contents.js';
 import type { Exchange } from './exchange.js';
-import type { Missing } from './open-backends.js';
 
 /** What one rank measured and found of one backend. */
 export interface RankPart {
@@ -100,5 +100,5 @@ function describe(verified: readonly Verified[]): string {
   return `${wrong} of ${bytes} bytes are wrong: ${element}`;
 }
 
-export const rowOfMissing = ({ id, outcome, reason }: Missing): Row =>
+export const rowOfMissing = ({ id, outcome, reason }: Missing<BackendId>): Row =>
   skippedRow({ column: id, outcome, reason });

@@ -1,12 +1,22 @@
-import { agreeOnNics } from '../../session/nics.js';
-import { onOneHost } from '../../world/same-host.js';
-import type { World } from '../../world/world.js';
-import { type Backend, type BackendJob, orUnavailable, together, Unavailable } from './backend.js';
-import { openPeer } from './peer-backend.js';
+import { adds, type Collective } from '../plan/collective.js';
+import { agreeOnNics } from '../session/nics.js';
+import { onOneHost } from '../world/same-host.js';
+import type { World } from '../world/world.js';
+import { openPeer } from './open-peer.js';
+import { orUnavailable, type Peer, type PeerJob, together, Unavailable } from './peer.js';
 import { howToBuild, requireShim } from './shims.js';
 
+/** Why gloo cannot carry out a collective. */
+export function glooRefusal(collective: Collective): string | undefined {
+  if (collective.kind === 'reduce-scatter') {
+    return 'gloo has no out-of-place reduce-scatter: use mpi or nccl';
+  }
+  if (!adds(collective) || collective.dtype !== 'bfloat16') return undefined;
+  return 'gloo cannot add bfloat16 numbers: use float32, float16 or int32';
+}
+
 /** gloo over TCP, as PyTorch's CPU backend uses it. */
-export async function openGloo(job: BackendJob): Promise<Backend> {
+export async function openGloo(job: PeerJob): Promise<Peer> {
   const { world, interfaces } = job;
   const [path] = await together(world, 'gloo shim', () => requireShim('gloo', 'gloo'));
   const networkInterface = interfaces[0] ?? (await commonInterface(world));

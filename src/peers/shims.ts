@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../package-root.js';
-import { Unavailable } from './backend.js';
+import { packageRoot } from '../package-root.js';
+import { Unavailable } from './peer.js';
 
 type ShimName = 'gloo' | 'openmpi' | 'mpich';
 

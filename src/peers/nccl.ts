@@ -1,9 +1,9 @@
-import { gpuAvailability } from '../../gpu/gpu.js';
-import { addon, isNativeFault } from '../../native/addon.js';
-import { gpuNumberOf } from '../../session/devices.js';
-import type { World } from '../../world/world.js';
-import { type Backend, type BackendJob, together, Unavailable } from './backend.js';
-import { openPeer } from './peer-backend.js';
+import { gpuAvailability } from '../gpu/gpu.js';
+import { addon, isNativeFault } from '../native/addon.js';
+import { gpuNumberOf } from '../session/devices.js';
+import type { World } from '../world/world.js';
+import { openPeer } from './open-peer.js';
+import { type Peer, type PeerJob, together, Unavailable } from './peer.js';
 
 /** WEFT_NCCL alone if set, else the system's. */
 const ncclPath = (env: NodeJS.ProcessEnv = process.env): string => env.WEFT_NCCL || 'libnccl.so.2';
@@ -44,7 +44,7 @@ const shared =
   'NCCL needs one GPU per rank. Start one rank per GPU (`ranks`, or --nproc_per_node of torchrun), or use ' +
   '`backends` fabric or gloo, which do not use the GPU.';
 
-export async function openNccl(job: BackendJob): Promise<Backend> {
+export async function openNccl(job: PeerJob): Promise<Peer> {
   const { world, interfaces, ifaceGiven, gpus } = job;
   const everyones = await together(world, 'nccl library', () => requireGpu(world, gpus));
   // NCCL reads it when its first group is made; what the user set there yields to --iface alone.

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
-import type { Environment } from '../../world/identity.js';
-import { chooseInterface, matchInterfaces, noInterface } from '../../world/interfaces.js';
+import type { Environment } from '../world/identity.js';
+import { chooseInterface, matchInterfaces, noInterface } from '../world/interfaces.js';
 
 /**
  * The interfaces that `--iface`, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME name, in their order; none where nothing was

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WeftError } from '../../errors.js';
-import { addon, isNativeFault } from '../../native/addon.js';
-import type { NativePeer } from '../../native/peer.js';
-import { type Backend, type BackendId, type BackendJob, together, Unavailable } from './backend.js';
+import { WeftError } from '../errors.js';
+import { addon, isNativeFault } from '../native/addon.js';
+import { type NativeCollective, type NativePeer, peerKinds, peerTypes } from '../native/peer.js';
+import { type Collective, elementBytesOf } from '../plan/collective.js';
+import { type Peer, type PeerId, type PeerJob, together, Unavailable } from './peer.js';
 
 /** A library behind the interface of native/peers/peer.h. */
 interface PeerLibrary {
-  readonly id: BackendId;
+  readonly id: PeerId;
   readonly path: string;
   readonly networkInterface?: string;
   /** CUDA's number of this rank's GPU, where the library uses one. */
@@ -19,8 +20,8 @@ interface PeerLibrary {
 /** How long a library may take to let go of its connections. */
 const closingMs = 5000;
 
-export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<Backend> {
-  const { world, exchange, tensors } = job;
+export async function openPeer(job: PeerJob, library: PeerLibrary): Promise<Peer> {
+  const { world, buffers } = job;
   let native: NativePeer | undefined;
   try {
     const addresses = await together(world, `${library.id} open`, async () => {
@@ -36,17 +37,36 @@ export async function openPeer(job: BackendJob, library: PeerLibrary): Promise<B
     throw error;
   }
   const peer = native!;
-  const sendBytes = Float64Array.from(exchange.sendBytes(world.rank));
-  const receiveBytes = Float64Array.from(exchange.receiveBytes(world.rank));
-  const [input, output] = [tensors.input.native, tensors.output.native];
+  const [input, output] = [buffers.input.native, buffers.output.native];
   return {
     id: library.id,
     version: peer.version,
-    exchange: () =>
-      within(job, library, 'the exchange', () =>
-        peer.exchange(input, output, sendBytes, receiveBytes, exchange.uniform),
-      ),
+    run: (collective, { iterations, batch = iterations }) => {
+      const one = nativeOf(collective, world.rank);
+      return within(job, library, nameOf(collective), () =>
+        peer.run(input, output, one, iterations, batch),
+      );
+    },
     close: () => letGo(peer),
+  };
+}
+
+const nameOf = ({ kind }: Collective): string => (kind === 'alltoallv' ? 'the exchange' : kind);
+
+/** As the addon takes it, of this rank. */
+export function nativeOf(collective: Collective, rank: number): NativeCollective {
+  const none = new Float64Array();
+  const kind = peerKinds.indexOf(collective.kind);
+  if (collective.kind !== 'alltoallv') {
+    const { bytes, dtype, root = 0 } = collective;
+    const element = { type: peerTypes.indexOf(dtype), elementBytes: elementBytesOf(dtype) };
+    return { kind, ...element, bytes, root, uniform: true, sendBytes: none, receiveBytes: none };
+  }
+  const { uniform, elementBytes = 1 } = collective;
+  return {
+    ...{ kind, type: peerTypes.indexOf('opaque'), elementBytes, bytes: 0, root: 0, uniform },
+    sendBytes: Float64Array.from(collective.sendBytes(rank)),
+    receiveBytes: Float64Array.from(collective.receiveBytes(rank)),
   };
 }
 
@@ -59,7 +79,7 @@ function load(library: PeerLibrary): NativePeer {
   }
 }
 
-function setupOf({ world, exchange, timeoutMs }: BackendJob, library: PeerLibrary) {
+function setupOf({ world, buffers, timeoutMs }: PeerJob, library: PeerLibrary) {
   const { networkInterface = '', gpu = 0 } = library;
   return {
     rank: world.rank,
@@ -67,15 +87,14 @@ function setupOf({ world, exchange, timeoutMs }: BackendJob, library: PeerLibrar
     gpu,
     networkInterface,
     timeoutMs,
-    sourceBytes: exchange.sourceBytes(world.rank),
-    targetBytes: exchange.targetBytes(world.rank),
-    elementBytes: exchange.elementBytes,
+    sourceBytes: buffers.input.bytes,
+    targetBytes: buffers.output.bytes,
   };
 }
 
 /** These libraries may wait for ever, or longer than we; whoever waits for them has a deadline and hears of failures. */
 async function within<T>(
-  { world, timeoutMs }: BackendJob,
+  { world, timeoutMs }: PeerJob,
   library: PeerLibrary,
   what: string,
   begin: () => Promise<T>,

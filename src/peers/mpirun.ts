@@ -3,11 +3,31 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { LauncherEnd, RankLauncher } from '../../runner/benchmark.js';
-import { randomToken } from '../../world/index.js';
-import { parseReports } from '../../world/launch/rank-process.js';
+import { randomToken } from '../world/index.js';
+import { parseReports } from '../world/launch/rank-process.js';
 import { type MpiName, mpiTitle } from './mpi.js';
 import { hasShim } from './shims.js';
+
+/** How a launcher ended. */
+export interface LauncherEnd {
+  readonly code: number | undefined;
+  readonly signal: NodeJS.Signals | undefined;
+  /** Some rank said why it failed, or that it would end with a code of its own. */
+  readonly explained: boolean;
+}
+
+export interface RankLauncher {
+  /** The program that starts the ranks. */
+  readonly command: string;
+  /** Why it is used. */
+  readonly reason: string;
+  start(job: {
+    readonly ranks: number;
+    readonly pin: 'auto' | 'none';
+    readonly command: string;
+    readonly args: readonly string[];
+  }): Promise<LauncherEnd>;
+}
 
 interface MpiLauncher {
   readonly mpi: MpiName;
