@@ -27,7 +27,7 @@ export interface Plan {
   readonly steps: readonly Step[];
 }
 
-export const planVersion = 1;
+export const planVersion = 2;
 
 export type Delivery = 'complete' | 'transmit';
 
@@ -55,13 +55,33 @@ interface PostBase extends StepBase {
   readonly local: PlanSlice<PostBuffer>;
 }
 
-/** Done when every chunk is delivered (see `Plan.delivery`). */
-export interface WriteStep extends PostBase {
-  readonly op: 'write';
-  /** Where in the peer's target buffer. */
+/** One of several parts of a transfer that lie apart: offsets of the local and of the peer's buffer. */
+export interface TransferPart {
+  readonly local: number;
+  readonly remote: number;
+  readonly bytes: number;
+}
+
+interface RemoteAccess extends PostBase {
+  /** Where in the peer's buffer. */
   readonly remote: { readonly offset: number };
+  /**
+   * Where the transfer lies if not in one stretch. The parts are cut into chunks one by one. `local.bytes` is their
+   * sum; `local.offset` and `remote.offset` are those of the first.
+   */
+  readonly parts?: readonly TransferPart[];
+}
+
+/** Into the peer's target buffer. Done when every chunk is delivered (see `Plan.delivery`). */
+export interface WriteStep extends RemoteAccess {
+  readonly op: 'write';
   /** With this rank, names the piece at the peer; each chunk's immediate carries it. */
   readonly slot: number;
+}
+
+/** From the peer's source buffer. Done when every byte is in the local slice; the peer takes no part and learns nothing. */
+export interface ReadStep extends RemoteAccess {
+  readonly op: 'read';
 }
 
 /** Done when the local slice may be reused. */
@@ -74,7 +94,13 @@ export interface RecvStep extends PostBase {
   readonly op: 'recv';
 }
 
-/** Done when `chunkCount(bytes)` arrivals of (source, slot) were counted for this iteration, over all channels. */
+/** Part of a buffer. */
+export interface BufferRange {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** Done when as many arrivals of (source, slot) were counted for this iteration, over all channels, as the write has chunks. */
 export interface WaitStep extends StepBase {
   readonly kind: 'wait';
   readonly source: number;
@@ -82,6 +108,37 @@ export interface WaitStep extends StepBase {
   /** Where in this rank's target buffer the bytes come to lie. */
   readonly offset: number;
   readonly bytes: number;
+  /** Where the bytes come to lie if not in one stretch: the parts of the write, in its order. */
+  readonly parts?: readonly BufferRange[];
+}
+
+/** Done as soon as the steps it comes after are: one name for all of them. */
+export interface JoinStep extends StepBase {
+  readonly kind: 'join';
+}
+
+/** The types of numbers that a step can add. */
+export const sumDtypes = ['float32', 'float16', 'bfloat16', 'int32'] as const;
+export type SumDtype = (typeof sumDtypes)[number];
+
+/** `into[i] = Σ weight × from[i]`: added in float32 (int32: in int32) in the order of the list, rounded once to nearest even. */
+export interface SumPart {
+  /** Offset in this rank's target buffer. May be one of the addends itself; otherwise it overlaps none of them. */
+  readonly into: number;
+  readonly bytes: number;
+  readonly from: readonly {
+    readonly buffer: PostBuffer;
+    readonly offset: number;
+    /** Default 1. Not for int32. */
+    readonly weight?: number;
+  }[];
+}
+
+/** Adds numbers that lie in this rank's buffers. Runs on the executor's thread between two looks at the queues. */
+export interface SumStep extends StepBase {
+  readonly kind: 'sum';
+  readonly dtype: SumDtype;
+  readonly parts: readonly SumPart[];
 }
 
 /**
@@ -94,9 +151,9 @@ export interface CopyStep extends StepBase {
   readonly to: PlanSlice;
 }
 
-export type PostStep = WriteStep | SendStep | RecvStep;
-/** One thing a rank does in an iteration: a transfer, a wait, or a copy between GPU and host. */
-export type Step = PostStep | WaitStep | CopyStep;
+export type PostStep = WriteStep | ReadStep | SendStep | RecvStep;
+/** One thing a rank does in an iteration: a transfer, a wait, a copy between GPU and host, or a sum. */
+export type Step = PostStep | WaitStep | CopyStep | JoinStep | SumStep;
 
 /** The two highest slots are the executor's own. */
 export const maxSlot = 65_533;
@@ -106,6 +163,14 @@ export const maxWorld = 32_768;
 /** Chunks a step of `bytes` is cut into; a zero-byte step is one chunk of zero bytes. */
 export const chunkCount = (bytes: number, chunkBytes: number): number =>
   Math.max(1, Math.ceil(bytes / chunkBytes));
+
+/** The same for a transfer that may have parts, which are cut one by one. */
+export const chunksOf = (
+  { bytes, parts }: { bytes: number; parts?: readonly { readonly bytes: number }[] | undefined },
+  chunkBytes: number,
+): number =>
+  parts?.reduce((sum, part) => sum + chunkCount(part.bytes, chunkBytes), 0) ??
+  chunkCount(bytes, chunkBytes);
 
 export function isWrite(step: Step): step is WriteStep {
   return step.kind === 'post' && step.op === 'write';
