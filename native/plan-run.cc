@@ -14,11 +14,13 @@ namespace {
 
 constexpr uint32_t kMostProducers = 1024;
 
-bool hasCopies(const Plan& plan) {
-  for (const PlanStep& step : plan.steps) {
-    if (step.kind == PlanStep::Copy) return true;
-  }
-  return false;
+std::vector<const RemoteRegion*> readRemotes(const Napi::Value& from, const Port& port, const Plan& plan) {
+  if (!from.IsArray()) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
+  auto ids = from.As<Napi::Array>();
+  if (ids.Length() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
+  std::vector<const RemoteRegion*> remotes;
+  for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
+  return remotes;
 }
 
 // The buffers behind the staging buffers, where the job names them.
@@ -128,11 +130,13 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   std::array<Span, 2> host{source.memory, target.memory}, device = readDevice(job);
   checkPlan(plan, port, host, device);
   context_ = device[0].context ? device[0].context : source.memory.context;
-  auto copies = hasCopies(plan) ? std::make_unique<CopyLanes>(host, device) : nullptr;
-  std::vector<const RemoteRegion*> remotes;
-  auto ids = job.Get("remotes").As<Napi::Array>();
-  for (uint32_t i = 0; i < ids.Length(); i++) remotes.push_back(&port.remote(static_cast<uint32_t>(size(ids.Get(i), "remote"))));
-  if (remotes.size() != plan.world) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
+  auto copies = plan.has(PlanStep::Copy) ? std::make_unique<CopyLanes>(host, device) : nullptr;
+  RemoteBuffers remotes{readRemotes(job.Get("remotes"), port, plan), {}};
+  if (plan.has(PlanStep::Read)) {
+    auto readable = job.Get("readable");
+    if (!readable.IsArray()) throw Fault("plan", EINVAL, "the plan reads, and the ranks did not exchange their source buffers");
+    remotes.sources = readRemotes(readable, port, plan);
+  }
   auto proxied = job.Get("proxy"), board = job.Get("board"), expected = job.Get("expected");
   if (board.IsObject()) {
     board_ = TransferBoard::of(board);

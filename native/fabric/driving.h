@@ -24,6 +24,10 @@ inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
                          &operation.context);
     case OperationKind::Write:
       return tryWrite(endpoint, operation);
+    case OperationKind::Read:
+      if (operation.bytes == 0) return kNothingToDo;
+      return fi_read(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor, peer, operation.remoteAddress,
+                     operation.remoteKey, &operation.context);
   }
   return -FI_EINVAL;
 }
@@ -46,6 +50,7 @@ inline bool Port::post(Operation& operation) {
       return false;
     }
   }
+  if (result == kNothingToDo) return true;
   refused(endpoint, operation, result);
   return false;
 }

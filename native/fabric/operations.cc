@@ -52,7 +52,7 @@ void Operations::fill(Operation& operation, Port& port) {
   operation.hasData = flags & HasData;
   operation.delivered = flags & Delivered;
   operation.data = static_cast<uint32_t>(command_[Data]);
-  if (operation.kind != OperationKind::Write) return;
+  if (operation.kind != OperationKind::Write && operation.kind != OperationKind::Read) return;
   const RemoteRegion& remote = port.remote(static_cast<uint32_t>(command_[Remote]));
   operation.remoteAddress = remote.address[index] + static_cast<uint64_t>(command_[RemoteOffset]);
   operation.remoteKey = remote.key[index];

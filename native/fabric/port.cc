@@ -79,7 +79,7 @@ size_t Port::retry(Endpoint& endpoint) {
     ssize_t result = tryPost(endpoint, operation);
     if (result == -FI_EAGAIN) {
       // One peer that refuses, perhaps for good, must not hold up the others. Messages keep their order.
-      if (operation.kind == OperationKind::Write) {
+      if (operation.kind == OperationKind::Write || operation.kind == OperationKind::Read) {
         endpoint.waiting.pop_front();
         endpoint.waiting.push_back(&operation);
       }
@@ -88,6 +88,9 @@ size_t Port::retry(Endpoint& endpoint) {
     endpoint.waiting.pop_front();
     if (result == 0) {
       queue.inFlight++;
+    } else if (result == kNothingToDo) {
+      operation.region->inFlight--;
+      operation.completer->completed(operation, 0);
     } else if (result > 0) {
       operation.region->inFlight--;  // of the queue; the pool has counted it again
     } else {

@@ -31,10 +31,10 @@ class Completer {
   ~Completer() = default;
 };
 
-enum class OperationKind : uint8_t { Write, Send, Recv };
+enum class OperationKind : uint8_t { Write, Send, Recv, Read };
 
 /// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight. The
-/// fields of a message share one cache line; those that only writes use are in the next.
+/// fields of a message share one cache line; those that only writes and reads use are in the next.
 struct alignas(64) Operation {
   fi_context2 context{};  // first, and large enough for providers that ask for FI_CONTEXT or FI_CONTEXT2
   Completer* completer = nullptr;
@@ -171,7 +171,7 @@ class Port {
   void removeRemote(uint32_t id);
 
   /// Posts now, or queues behind earlier posts that met back-pressure. Throws a Fault on any other refusal.
-  /// True when the operation is complete already (an injected send) and its completer will not be called.
+  /// True when the operation is complete already (an injected send, an empty read): its completer will not be called.
   bool post(Operation& operation);
   /// Hands a write to the provider, with completion and these flags besides.
   static ssize_t writeNow(Endpoint& endpoint, Operation& operation, uint64_t flags, uint32_t data);
@@ -210,8 +210,9 @@ class Port {
 
  private:
   static constexpr size_t kBatch = 16;
+  static constexpr ssize_t kNothingToDo = 2;
 
-  /// Above 0: taken, and its completer knows or will know.
+  /// kNothingToDo where there is nothing to post. Another number above 0: taken, and its completer knows or will know.
   ssize_t tryPost(Endpoint& endpoint, Operation& operation);
   ssize_t tryWrite(Endpoint& endpoint, Operation& operation);
   template <typename Driver>

@@ -33,12 +33,13 @@ void Executor::iterate() {
     if (!lane.empty()) pump(lane);
   }
   if (!failure_.empty()) [[unlikely]] giveFailure();
-  if (!copies_) {
+  if (!copies_ && !sums_) {
     while (left_ > 0) poll();
     return;
   }
   while (left_ > 0) {
-    pollCopies();
+    if (copies_) pollCopies();
+    if (sums_) workOnSums();
     if (left_ > 0) poll();
   }
 }
@@ -69,13 +70,26 @@ void Executor::activateOther(uint32_t index) {
   if (step.kind == PlanStep::Copy) {
     return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
   }
+  if (step.kind == PlanStep::Sum) return sums_->push(index, step.dtype, step.firstPart, step.parts);
+  if (step.kind == PlanStep::Join) return finishAtOnce(index);
   Counter& counter = *tracks_[index].counter;
   uint64_t wanted = counter.consumed + tracks_[index].chunks;
   if (!acknowledged_) {
     counter.step = index;
     counter.wanted = wanted;
   }
-  if (counter.arrived >= wanted) finish(index);
+  if (counter.arrived >= wanted) finishAtOnce(index);
+}
+
+void Executor::finishAtOnce(uint32_t index) {
+  atOnce_.push_back(index);
+  if (atOnce_.size() > 1) return;  // a caller further up goes on with it
+  for (size_t i = 0; i < atOnce_.size(); i++) {
+    Track& track = tracks_[atOnce_[i]];
+    track.done = track.chunks;
+    finish(atOnce_[i]);
+  }
+  atOnce_.clear();
 }
 
 void Executor::activateDependents(const PlanStep& step) {
@@ -117,6 +131,7 @@ bool Executor::postChunk(uint32_t index, Operation& operation) {
 void Executor::aim(uint32_t index, Operation& operation) {
   const PlanStep& step = plan_.steps[index];
   size_t skip = static_cast<size_t>(tracks_[index].posted - 1) * plan_.chunkBytes;
+  size_t remoteOffset = step.remoteOffset + skip;
   Region* region = regions_[step.buffer];
   operation.id = index;
   operation.kind = static_cast<OperationKind>(step.kind);
@@ -127,14 +142,28 @@ void Executor::aim(uint32_t index, Operation& operation) {
   operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
   operation.descriptor = region->descriptor[step.channel];
   operation.data = immediate(false, plan_.rank, step.slot);
-  if (step.kind == PlanStep::Write) {
-    const RemoteRegion& remote = *remotes_[step.peer];
+  if (step.parts > 0) [[unlikely]] aimAtPart(index, operation, remoteOffset);
+  if (step.kind == PlanStep::Write || step.kind == PlanStep::Read) {
+    const RemoteRegion& remote = *(step.kind == PlanStep::Write ? remotes_.targets : remotes_.sources)[step.peer];
     operation.hasData = announced_;
     operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
-    operation.remoteAddress = remote.address[step.channel] + step.remoteOffset + skip;
+    operation.remoteAddress = remote.address[step.channel] + remoteOffset;
     operation.remoteKey = remote.key[step.channel];
   }
   if (drop_ && step.kind != PlanStep::Recv) operation.bytes = 0;
+}
+
+// Chunks are posted in order: the first of an iteration begins with the first part.
+void Executor::aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset) {
+  const PlanStep& step = plan_.steps[index];
+  Cursor& cursor = cursors_[index];
+  if (tracks_[index].posted == 1) cursor = {step.firstPart, 0};
+  const PlanPart& part = plan_.parts[cursor.part];
+  operation.buffer = operation.region->memory.base + part.offset + cursor.skip;
+  operation.bytes = std::min(plan_.chunkBytes, part.bytes - cursor.skip);
+  remoteOffset = part.remoteOffset + cursor.skip;
+  cursor.skip += operation.bytes;
+  if (cursor.skip == part.bytes) cursor = {cursor.part + 1, 0};
 }
 
 inline void Executor::settled(Operation& operation, uint64_t bytes) {
@@ -191,12 +220,20 @@ void Executor::poll() {
 
 // Copies are started and told here, outside the completion queues.
 void Executor::pollCopies() {
-  if (!copies_->poll(copied_)) return;
-  for (uint32_t index : copied_) {
+  if (copies_->poll(beside_)) finishBeside();
+}
+
+// A slice at a time, so that the network goes on.
+void Executor::workOnSums() {
+  if (sums_->work(beside_)) finishBeside();
+}
+
+void Executor::finishBeside() {
+  for (uint32_t index : beside_) {
     tracks_[index].done = 1;
     finish(index);
   }
-  copied_.clear();
+  beside_.clear();
   if (silent_) endSilence();
   quiet_ = 0;
   progressed_ = true;

@@ -15,9 +15,24 @@ namespace {
 constexpr uint64_t kBystanderPatience = 10;
 constexpr uint32_t kBarrierSlot = 0xFFFF;
 
+// As sizeText in src/measure/units.ts, for whole units.
+std::string sizeText(size_t bytes) {
+  for (auto [unit, shift] : {std::pair{'G', 30}, {'M', 20}, {'K', 10}}) {
+    if (bytes >> shift > 0 && bytes % (size_t{1} << shift) == 0) return std::to_string(bytes >> shift) + unit;
+  }
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
 }  // namespace
 
-Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+uint64_t chunksOf(const Plan& plan, const PlanStep& step) {
+  auto chunks = [&](size_t bytes) -> uint64_t { return bytes == 0 ? 1 : (bytes - 1) / plan.chunkBytes + 1; };
+  uint64_t sum = step.parts == 0 ? chunks(step.bytes) : 0;
+  for (uint32_t i = 0; i < step.parts; i++) sum += chunks(plan.parts[step.firstPart + i].bytes);
+  return sum;
+}
+
+Executor::Executor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes,
                    std::unique_ptr<CopyLanes> copies)
     : port_(port),
       tracks_(plan.steps.size()),
@@ -28,18 +43,19 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, std::v
       remotes_(std::move(remotes)) {
   // A staged plan has acknowledgements of its own.
   acknowledged_ = port_.acknowledgements() && plan_.delivered && !copies_;
+  if (plan_.has(PlanStep::Sum)) sums_ = std::make_unique<SumQueue>(plan_.sums, plan_.addends, source->memory.base, target->memory.base);
+  if (!plan_.parts.empty()) cursors_.resize(plan_.steps.size());
   std::vector<uint32_t> posts(lanes_.size());
   for (uint32_t i = 0; i < tracks_.size(); i++) {
     const PlanStep& step = plan_.steps[i];
     Track& track = tracks_[i];
     track.after = step.after;
     if (step.after == 0) roots_.push_back(i);
-    if (step.kind == PlanStep::Copy) continue;
+    if (step.kind == PlanStep::Copy || step.kind == PlanStep::Join || step.kind == PlanStep::Sum) continue;
     if (port_.acknowledgements() && step.slot > Acknowledgements::kMostSlot) {
       throw Fault("plan", EINVAL, "too many transfers to one peer for a provider that acknowledges them");
     }
-    if (step.bytes > 0) track.chunks = static_cast<uint32_t>((step.bytes - 1) / plan_.chunkBytes + 1);
-    track.done = track.chunks;
+    track.done = track.chunks = static_cast<uint32_t>(chunksOf(plan_, step));
     if (step.kind == PlanStep::Wait) {
       track.counter = &port_.counter(step.peer, step.slot);
     } else {
@@ -136,7 +152,7 @@ void Executor::beginSilence() {
   if (silence.barrier) silence.open.push_back({awaited_, 0, false});
   for (size_t i = 0; i < tracks_.size() && !silence.barrier && silence.open.size() < Silence::kMostOpen; i++) {
     const PlanStep& step = plan_.steps[i];
-    if (tracks_[i].done == tracks_[i].chunks || step.kind == PlanStep::Copy) continue;
+    if (tracks_[i].done == tracks_[i].chunks || step.kind > PlanStep::Wait) continue;
     bool wait = step.kind == PlanStep::Wait;
     Silence::Open open{step.peer, wait ? -1 : static_cast<int32_t>(step.channel), step.kind < PlanStep::Recv};
     if (std::find(silence.open.begin(), silence.open.end(), open) == silence.open.end()) silence.open.push_back(open);
@@ -164,8 +180,8 @@ void Executor::barrier(uint64_t patienceNanoseconds) {
   for (uint32_t distance = 1; distance < plan_.world; distance *= 2) {
     uint32_t peer = (plan_.rank + distance) % plan_.world;
     told.peer = peer;
-    told.remoteAddress = remotes_[peer]->address[0];
-    told.remoteKey = remotes_[peer]->key[0];
+    told.remoteAddress = remotes_.targets[peer]->address[0];
+    told.remoteKey = remotes_.targets[peer]->key[0];
     telling_ = true;
     port_.post(told);
     awaited_ = (plan_.rank + plan_.world - distance) % plan_.world;
@@ -182,7 +198,7 @@ void Executor::cutShort(Operation& operation, uint64_t bytes) {
 void Executor::failed(Operation& operation, int code, const std::string& text) {
   if (!failure_.empty()) return;
   failureCode_ = code;
-  failure_ = "transfer with rank " + std::to_string(operation.peer) + " on " +
+  failure_ = (operation.kind == OperationKind::Read ? "read from rank " : "transfer with rank ") + std::to_string(operation.peer) + " on " +
              port_.endpoint(operation.endpoint).label() + ": " + text;
 }
 
@@ -217,7 +233,15 @@ std::string Executor::unfinished(std::optional<uint32_t> channel) const {
       if (channel) continue;
       return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";
     }
+    if (step.kind == PlanStep::Sum) {
+      if (channel) continue;
+      return "a sum of " + std::to_string(step.parts) + (step.parts == 1 ? " part" : " parts") + " did not complete";
+    }
     if (channel && *channel != step.channel) continue;
+    if (step.kind == PlanStep::Read) {
+      return "the read of " + sizeText(step.bytes) + " from rank " + peer + " on " + port_.endpoint(step.channel).label() +
+             " did not complete";
+    }
     return std::string(step.kind == PlanStep::Recv ? "no data arrived from rank " : "rank ") + peer +
            (step.kind == PlanStep::Recv ? "" : " did not receive the data sent") + " on " +
            port_.endpoint(step.channel).label();

@@ -4,6 +4,7 @@
 // arrival counted. Where the provider does not say when a write is delivered, the target acknowledges it as soon as all
 // its arrivals are counted, and the write is done when the acknowledgement has come. A sample is the time of `batch` such iterations, back to back, on this rank's monotonic clock.
 // Before the first iteration and after the last, all ranks meet in a barrier over the fabric; neither is timed.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -13,12 +14,13 @@
 
 #include "../fabric/port.h"
 #include "copier.h"
+#include "sum.h"
 
 namespace weft {
 
 /// One step, as src/plan/encode.ts writes it.
 struct PlanStep {
-  enum Kind : uint8_t { Write, Send, Recv, Wait, Copy };  // posts first
+  enum Kind : uint8_t { Write, Send, Recv, Read, Wait, Copy, Join, Sum };  // posts first, as OperationKind has them
   Kind kind = Write;
   uint32_t channel = 0;
   uint32_t peer = 0;  // or the source of a wait
@@ -28,7 +30,14 @@ struct PlanStep {
   size_t remoteOffset = 0;  // or where a copy goes to
   uint32_t slot = 0;
   uint32_t after = 0;  // how many steps come before
+  uint32_t firstPart = 0, parts = 0;  // in the plan's `parts`, or a sum's in its `sums`; no parts: one stretch
+  SumDtype dtype = SumDtype::Float32;  // of a sum
   std::vector<uint32_t> dependents;
+};
+
+/// One of several stretches of a transfer, or of what a wait waits for.
+struct PlanPart {
+  size_t offset = 0, remoteOffset = 0, bytes = 0;
 };
 
 struct Plan {
@@ -36,7 +45,17 @@ struct Plan {
   bool delivered = true;
   size_t chunkBytes = 0;
   std::vector<PlanStep> steps;
+  std::vector<PlanPart> parts;
+  std::vector<SumPart> sums;
+  std::vector<Addend> addends;
+
+  bool has(PlanStep::Kind kind) const {
+    return std::any_of(steps.begin(), steps.end(), [kind](const PlanStep& step) { return step.kind == kind; });
+  }
 };
+
+/// Chunks of a step; both sides of a transfer derive the same.
+uint64_t chunksOf(const Plan& plan, const PlanStep& step);
 
 /// Tests only: what the executor does wrong on purpose.
 struct Sabotage {
@@ -71,12 +90,16 @@ struct RunOptions {
   Sabotage sabotage;
 };
 
+/// The buffers of all ranks, by rank.
+struct RemoteBuffers {
+  std::vector<const RemoteRegion*> targets;
+  std::vector<const RemoteRegion*> sources;  // empty where the plan has no reads
+};
+
 class Executor : public Completer {
  public:
-  /// `remotes[r]` is rank r's target buffer; `regions` are this rank's source and target.
-  /// `copies` are needed where the plan has copy steps.
-  Executor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
-           std::unique_ptr<CopyLanes> copies);
+  /// `regions` are this rank's source and target. `copies` are needed where the plan has copy steps.
+  Executor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes, std::unique_ptr<CopyLanes> copies);
   virtual ~Executor() = default;
 
   /// Runs on the calling thread, which alone touches the port until it returns. Samples are nanoseconds. After a
@@ -127,9 +150,14 @@ class Executor : public Completer {
   void pump(Lane& lane);
   bool postChunk(uint32_t index, Operation& operation);
   void aim(uint32_t index, Operation& operation);
+  [[gnu::cold]] void aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset);
+  /// Finishes a step at the moment it is activated. Long rows of such steps do not nest.
+  void finishAtOnce(uint32_t index);
   void idle();
   void poll();
   void pollCopies();
+  void workOnSums();
+  void finishBeside();
   void expectWithin(uint64_t nanoseconds);
   [[gnu::cold]] void beginSilence();
   [[gnu::cold]] void endSilence();
@@ -167,12 +195,19 @@ class Executor : public Completer {
   std::vector<Counter*> acknowledgements_;  // of writes, by step; empty where they are not acknowledged
   Plan plan_;
   std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
+  std::unique_ptr<SumQueue> sums_;     // null where the plan has none
   RunOptions options_;
   uint64_t patience_ = 0;  // how long nothing may happen
   uint64_t deadline_ = 0;
   Region* regions_[2];
-  std::vector<const RemoteRegion*> remotes_;
-  std::vector<uint32_t> copied_;  // steps to finish, while pollCopies runs
+  RemoteBuffers remotes_;
+  struct Cursor {
+    uint32_t part = 0;
+    size_t skip = 0;
+  };
+  std::vector<Cursor> cursors_;   // by step: its next chunk; empty where the plan has no parts
+  std::vector<uint32_t> beside_;  // copies and sums to finish, while they are looked at
+  std::vector<uint32_t> atOnce_;  // steps that finishAtOnce works on
   std::deque<Operation> operations_;
   Operation told_;        // of the barrier
   uint32_t awaited_ = 0;  // the rank the barrier waits to hear from

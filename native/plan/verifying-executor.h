@@ -19,7 +19,7 @@ struct Expected {
 /// Only for target buffers in host memory.
 class VerifyingExecutor final : public Executor {
  public:
-  VerifyingExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+  VerifyingExecutor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes,
                     std::unique_ptr<CopyLanes> copies, std::vector<Expected> expected);
 
   /// All that was not there in time in the first iteration; `offset` counts from the start of the target buffer.
@@ -27,6 +27,7 @@ class VerifyingExecutor final : public Executor {
 
  private:
   void stepDone(uint32_t index) override;
+  void lookAt(size_t offset, size_t bytes);
   void look(const Expected& expected, size_t from, size_t to);
 
   std::vector<Expected> expected_;

@@ -39,7 +39,7 @@ struct Ending {
 
 }  // namespace
 
-ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes,
                              ProxyJob job)
     : Executor(port, std::move(plan), source, target, std::move(remotes), nullptr), job_(std::move(job)),
       transferOf_(plan_.steps.size(), kNone), stepsLeft_(job_.steps.size()) {
@@ -54,7 +54,9 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
   for (uint32_t index = 0; index < plan_.steps.size(); index++) {
     const PlanStep& step = plan_.steps[index];
     bool asked = step.kind == PlanStep::Write && step.after == 0 && transferOf_[index] != kNone && step.buffer == 0;
-    if (!asked) throw Fault("proxy", EINVAL, "a proxied plan may contain only writes that producers request");
+    if (!asked || step.parts > 0) {
+      throw Fault("proxy", EINVAL, "a proxied plan may contain only writes of one stretch that producers request");
+    }
   }
 }
 

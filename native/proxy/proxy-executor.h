@@ -10,7 +10,7 @@ namespace weft {
 class ProxyExecutor : public Executor, protected Poster {
  public:
   /// The plan may hold nothing but writes that come after no other step. Throws a Fault (EINVAL).
-  ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes, ProxyJob job);
+  ProxyExecutor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes, ProxyJob job);
 
   /// Of a traced run: five times for each request, in the order they were taken: pushed (on this rank's clock, by the
   /// clocks' relation), popped, posted, delivered, and seen by a quiet of the producer (0 where none showed it).

@@ -13,7 +13,7 @@ ProxyJob oneStepEach(const Plan& plan) {
 }  // namespace
 
 ServingExecutor::ServingExecutor(Port& port, Plan plan, Region* source, Region* target,
-                                 std::vector<const RemoteRegion*> remotes, std::shared_ptr<ServedBoard> board)
+                                 RemoteBuffers remotes, std::shared_ptr<ServedBoard> board)
     : ProxyExecutor(port, plan, source, target, std::move(remotes), oneStepEach(plan)), board_(std::move(board)) {
   announced_ = false;
 }

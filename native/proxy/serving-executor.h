@@ -26,7 +26,7 @@ struct ServedBoard {
 class ServingExecutor final : public ProxyExecutor {
  public:
   /// The plan is one write per transfer. The caller ends the board when `run` has returned or thrown.
-  ServingExecutor(Port& port, Plan plan, Region* source, Region* target, std::vector<const RemoteRegion*> remotes,
+  ServingExecutor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes,
                   std::shared_ptr<ServedBoard> board);
 
  private:

@@ -15,8 +15,17 @@ const headerPackages = ['node-addon-api', 'node-api-headers'];
 /** Libraries of their own, with one C interface: peers-build.mjs. */
 const shims = ['native/peers/gloo.cc', 'native/peers/mpi.cc'];
 
+// Products and sums are rounded one by one on every processor, so that sums of plans are the same everywhere.
 const compileFlags = [
-  ...['-std=c++20', '-O3', '-flto', '-fPIC', '-pthread', '-fomit-frame-pointer'],
+  ...[
+    '-std=c++20',
+    '-O3',
+    '-flto',
+    '-fPIC',
+    '-pthread',
+    '-fomit-frame-pointer',
+    '-ffp-contract=off',
+  ],
   ...['-fvisibility=hidden', '-fno-gnu-unique', '-Wall', '-Wextra', '-Wno-unused-parameter'],
   ...['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED'],
 ];

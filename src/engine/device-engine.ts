@@ -34,7 +34,11 @@ interface Pair<B> {
 }
 
 type Buffers =
-  | { readonly direct: Pair<FabricDeviceBuffer>; readonly remotes: readonly RemoteRegion[] }
+  | {
+      readonly direct: Pair<FabricDeviceBuffer>;
+      readonly remotes: readonly RemoteRegion[];
+      readonly readable?: readonly RemoteRegion[] | undefined;
+    }
   | { readonly staged: Pair<DeviceBuffer> };
 
 /**
@@ -103,7 +107,10 @@ export class DeviceEngine implements ServingEngine {
     if (this.#buffers && 'direct' in this.#buffers) {
       const { direct } = this.#buffers;
       const remotes = await exchangeRegions(world, fabric, direct.target);
-      this.#buffers = { direct, remotes };
+      const readable = sizes.readable
+        ? await exchangeRegions(world, fabric, direct.source)
+        : undefined;
+      this.#buffers = { direct, remotes, readable };
     }
   }
 
@@ -111,7 +118,7 @@ export class DeviceEngine implements ServingEngine {
     const { staging } = this.#options;
     const buffers = this.#prepared();
     if ('direct' in buffers) {
-      const memory = { ...buffers.direct, remotes: buffers.remotes };
+      const memory = { ...buffers.direct, remotes: buffers.remotes, readable: buffers.readable };
       const { expecting: _, ...rest } = options; // the CPU cannot look at it
       return runPlan(staging.options, memory, plan, rest);
     }
@@ -177,7 +184,10 @@ export class DeviceEngine implements ServingEngine {
 
   #release(): void {
     if (!this.#buffers) return;
-    if ('direct' in this.#buffers) for (const remote of this.#buffers.remotes) remote.close();
+    if ('direct' in this.#buffers) {
+      const { remotes, readable = [] } = this.#buffers;
+      for (const remote of [...remotes, ...readable]) remote.close();
+    }
     const pair = 'direct' in this.#buffers ? this.#buffers.direct : this.#buffers.staged;
     pair.source.close();
     pair.target.close();

@@ -52,6 +52,8 @@ export type MemoryLabel = NonNullable<Labels['memory']>;
 export interface BufferSizes {
   readonly sourceBytes: number;
   readonly targetBytes: number;
+  /** Peers may read the source buffers: for plans with reads. */
+  readonly readable?: boolean;
 }
 
 /** Memory of the host or of a GPU that fills and verifies itself where it lies. */

@@ -13,6 +13,7 @@ export class FabricEngine implements ServingEngine {
   readonly options: FabricEngineOptions;
   #buffers: { source: FabricBuffer; target: FabricBuffer } | undefined;
   #remotes: RemoteRegion[] = [];
+  #readable: RemoteRegion[] | undefined;
   #memory: MemoryKind = 'pinned';
 
   constructor(options: FabricEngineOptions) {
@@ -41,7 +42,7 @@ export class FabricEngine implements ServingEngine {
 
   /** For plans that stage through these buffers. */
   get planMemory(): PlanMemory {
-    return { ...this.#prepared(), remotes: this.#remotes };
+    return { ...this.#prepared(), remotes: this.#remotes, readable: this.#readable };
   }
 
   async prepare(sizes: BufferSizes): Promise<void> {
@@ -57,6 +58,9 @@ export class FabricEngine implements ServingEngine {
     const everyones = await world.allgather('buffer memory', kinds);
     this.#memory = everyones.flat().every((kind) => kind === 'pinned') ? 'pinned' : 'host';
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
+    if (sizes.readable) {
+      this.#readable = await exchangeRegions(world, fabric, this.#buffers.source);
+    }
   }
 
   run(plan: Plan, options: RunOptions): Promise<Float64Array> {
@@ -73,8 +77,9 @@ export class FabricEngine implements ServingEngine {
   }
 
   #release(): void {
-    for (const remote of this.#remotes) remote.close();
+    for (const remote of [...this.#remotes, ...(this.#readable ?? [])]) remote.close();
     this.#remotes = [];
+    this.#readable = undefined;
     this.#buffers?.source.close();
     this.#buffers?.target.close();
     this.#buffers = undefined;

@@ -3,7 +3,7 @@ import type { Registered, RemoteRegion } from '../fabric/region.js';
 import type { NativeJob } from '../native/fabric.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from '../native/tasks.js';
 import { encodePlan } from '../plan/encode.js';
-import type { Plan } from '../plan/plan.js';
+import { isRead, type Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
 import type { RunOptions, ServeOptions, Silence } from './engine.js';
 import { proxySpinsWhenCrowded } from './spinning.js';
@@ -21,7 +21,10 @@ export interface FabricEngineOptions {
 export interface PlanMemory {
   readonly source: Registered;
   readonly target: Registered;
+  /** Every rank's target. */
   readonly remotes: readonly RemoteRegion[];
+  /** Every rank's source, where the ranks exchanged them. */
+  readonly readable?: readonly RemoteRegion[] | undefined;
   /** What source and target stage, for plans with copies. */
   readonly device?: NativeJob['device'];
 }
@@ -116,6 +119,9 @@ async function running<T>(
   start: (job: NativeJob) => Promise<T>,
 ): Promise<T> {
   const { port } = fabric;
+  if (!memory.readable && plan.steps.some(isRead)) {
+    throw new TypeError('the plan reads from peers: prepare the engine with `readable: true`');
+  }
   world.signal.throwIfAborted();
   const abort = () => port.native.abort();
   world.signal.addEventListener('abort', abort, { once: true });
@@ -125,6 +131,7 @@ async function running<T>(
       source: memory.source.region(port),
       target: memory.target.region(port),
       remotes: memory.remotes.map((remote) => remote.id),
+      ...(memory.readable && { readable: memory.readable.map((remote) => remote.id) }),
       ...(memory.device && { device: memory.device }),
       iterations,
       batch,

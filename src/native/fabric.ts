@@ -51,12 +51,20 @@ export interface NativeQuery {
 
 /** A plan to execute; see native/plan/executor.h for what is timed. */
 export interface NativeJob {
-  readonly plan: { header: Uint32Array; steps: Float64Array; after: Uint32Array };
+  readonly plan: {
+    header: Uint32Array;
+    steps: Float64Array;
+    after: Uint32Array;
+    parts: Float64Array;
+  };
   readonly source: number;
   readonly target: number;
   /** The buffers that `source` and `target` stage, for plans with copies. */
   readonly device?: { readonly source: NativeSpan; readonly target: NativeSpan };
+  /** Every rank's target buffer. */
   readonly remotes: readonly number[];
+  /** Every rank's source buffer, for plans with reads. */
+  readonly readable?: readonly number[];
   readonly iterations: number;
   readonly batch: number;
   /** Without any progress. */

@@ -129,7 +129,7 @@ export interface SumPart {
   readonly from: readonly {
     readonly buffer: PostBuffer;
     readonly offset: number;
-    /** Default 1. Not for int32. */
+    /** Default 1. Used as float32. Not for int32. */
     readonly weight?: number;
   }[];
 }
@@ -157,6 +157,8 @@ export type Step = PostStep | WaitStep | CopyStep | JoinStep | SumStep;
 
 /** The two highest slots are the executor's own. */
 export const maxSlot = 65_533;
+/** More parts in one step are a mistake, not a plan. */
+export const maxParts = 1_048_576;
 /** An immediate has 15 bits for the source rank. */
 export const maxWorld = 32_768;
 
@@ -174,6 +176,10 @@ export const chunksOf = (
 
 export function isWrite(step: Step): step is WriteStep {
   return step.kind === 'post' && step.op === 'write';
+}
+
+export function isRead(step: Step): step is ReadStep {
+  return step.kind === 'post' && step.op === 'read';
 }
 
 export function isWait(step: Step): step is WaitStep {

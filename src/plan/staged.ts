@@ -1,5 +1,15 @@
 import { WeftError } from '../errors.js';
-import { isWait, isWrite, maxSlot, type Plan, type PlanBuffer, type Step } from './plan.js';
+import {
+  type BufferRange,
+  isWait,
+  isWrite,
+  maxSlot,
+  type Plan,
+  type PlanBuffer,
+  type PostStep,
+  type Step,
+  type WaitStep,
+} from './plan.js';
 import { type Piece, pieceAlignment } from './strategies.js';
 import { checkCount } from './traffic.js';
 
@@ -18,6 +28,26 @@ export const stagedPieces = (bytes: number, pieceBytes: number): Piece[] =>
 
 const pieceSize = (bytes: number, pieceBytes: number): number =>
   Math.ceil(Math.max(pieceBytes, bytes / mostStagedPieces) / pieceAlignment) * pieceAlignment;
+
+/** One of the pieces of a step: a stretch of it, or some of its parts. */
+interface StagedPiece extends Piece {
+  readonly parts?: { readonly from: number; readonly to: number };
+}
+
+/** Runs of parts that are pieces together; both sides know the parts' lengths and derive the same. */
+function partPieces(parts: readonly { readonly bytes: number }[], each: number): StagedPiece[] {
+  const pieces: StagedPiece[] = [];
+  let from = 0;
+  let bytes = 0;
+  parts.forEach((part, index) => {
+    bytes += part.bytes;
+    if (bytes < each && index < parts.length - 1) return;
+    pieces.push({ offset: 0, bytes, parts: { from, to: index + 1 } });
+    from = index + 1;
+    bytes = 0;
+  });
+  return pieces;
+}
 
 function cut(bytes: number, each: number): Piece[] {
   return Array.from({ length: Math.max(1, Math.ceil(bytes / each)) }, (_, i) => ({
@@ -88,50 +118,87 @@ class Staging {
   }
 
   /** Messages match by their order, which the chunks of several steps would not keep: a piece is one chunk. */
-  #piecesOf(step: Step): Piece[] {
+  #piecesOf(step: Step): StagedPiece[] {
     if (step.kind === 'copy') throw new TypeError('the plan is staged already');
-    if (step.kind === 'wait') return stagedPieces(step.bytes, this.#pieceBytes);
-    const { bytes } = step.local;
-    if (step.op === 'write') return stagedPieces(bytes, this.#pieceBytes);
+    if (step.kind === 'sum' || (step.kind === 'post' && step.op === 'read')) {
+      throw new WeftError(
+        'BAD_USAGE',
+        `a ${step.kind === 'sum' ? 'sum' : 'read'} does not work in GPU memory that is staged through the host`,
+        { hint: 'Use host memory, or a fabric that reaches GPU memory directly.' },
+      );
+    }
+    if (step.kind === 'join') return [{ offset: 0, bytes: 0 }];
+    const { bytes } = step.kind === 'wait' ? step : step.local;
+    if ('parts' in step && step.parts) {
+      return partPieces(step.parts, pieceSize(bytes, this.#pieceBytes));
+    }
+    if (step.kind === 'wait' || step.op === 'write') return stagedPieces(bytes, this.#pieceBytes);
     return cut(bytes, Math.min(pieceSize(bytes, this.#pieceBytes), this.#plan.chunkBytes));
   }
 
-  #addPiece(step: Step, piece: Piece, round: number, after: readonly number[]): void {
-    if (step.kind === 'copy') return;
-    if (step.kind === 'wait') {
-      const offset = step.offset + piece.offset;
-      const { bytes } = piece;
-      this.steps.push({ ...step, slot: slotOf(step.slot, round), offset, bytes, after });
-      this.#copy('target', 'targetDevice', offset, bytes, [this.steps.length - 1]);
+  #addPiece(step: Step, piece: StagedPiece, round: number, after: readonly number[]): void {
+    switch (step.kind) {
+      case 'join':
+        this.steps.push({ ...step, after });
+        break;
+      case 'wait':
+        this.#addWait(step, piece, round, after);
+        break;
+      case 'post':
+        this.#addPost(step, piece, round, after);
+    }
+  }
+
+  #addWait(step: WaitStep, piece: StagedPiece, round: number, after: readonly number[]): void {
+    const slot = slotOf(step.slot, round);
+    const parts = piece.parts && step.parts?.slice(piece.parts.from, piece.parts.to);
+    const offset = parts ? parts[0]!.offset : step.offset + piece.offset;
+    const { bytes } = piece;
+    const { parts: _, ...base } = step;
+    this.steps.push({ ...base, slot, offset, bytes, after, ...(parts && { parts }) });
+    this.#copy('target', 'targetDevice', parts ?? [{ offset, bytes }], [this.steps.length - 1]);
+  }
+
+  #addPost(step: PostStep, piece: StagedPiece, round: number, after: readonly number[]): void {
+    if (step.op === 'write' && piece.parts) {
+      const parts = step.parts!.slice(piece.parts.from, piece.parts.to);
+      const ranges = parts.map(({ local: offset, bytes }) => ({ offset, bytes }));
+      const local = { ...step.local, offset: ranges[0]!.offset, bytes: piece.bytes };
+      const remote = { offset: parts[0]!.remote };
+      const slot = slotOf(step.slot, round);
+      const ready = this.#copy('sourceDevice', 'source', ranges, after);
+      this.steps.push({ ...step, local, remote, parts, slot, after: ready });
       return;
     }
-    const offset = step.local.offset + piece.offset;
-    const local = { buffer: step.local.buffer, offset, bytes: piece.bytes };
+    const local = { ...step.local, offset: step.local.offset + piece.offset, bytes: piece.bytes };
     if (step.op === 'recv') {
       this.steps.push({ ...step, local, after });
-      this.#copy('target', 'targetDevice', offset, piece.bytes, [this.steps.length - 1]);
+      this.#copy('target', 'targetDevice', [local], [this.steps.length - 1]);
       return;
     }
-    const ready = this.#copy('sourceDevice', 'source', offset, piece.bytes, after);
+    const ready = this.#copy('sourceDevice', 'source', [local], after);
     if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
-    else {
+    else if (step.op === 'write') {
       const remote = { offset: step.remote.offset + piece.offset };
       this.steps.push({ ...step, local, remote, slot: slotOf(step.slot, round), after: ready });
     }
   }
 
-  /** Returns the steps after which the bytes are there: an empty piece needs no copy. */
+  /** Returns the steps after which the bytes are there: the last copy, because they end in order; an empty range needs none. */
   #copy(
     from: PlanBuffer,
     to: PlanBuffer,
-    offset: number,
-    bytes: number,
+    ranges: readonly BufferRange[],
     after: readonly number[],
   ): readonly number[] {
-    if (bytes === 0) return after;
-    const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
-    this.steps.push({ kind: 'copy', from: slice(from), to: slice(to), after });
-    return [this.steps.length - 1];
+    let last = after;
+    for (const { offset, bytes } of ranges) {
+      if (bytes === 0) continue;
+      const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
+      this.steps.push({ kind: 'copy', from: slice(from), to: slice(to), after });
+      last = [this.steps.length - 1];
+    }
+    return last;
   }
 
   /** To every source of writes when all of them are copied; from every target of writes. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Plan, Step } from '../../src/plan/plan.js';
+import { type Plan, planVersion, type Step } from '../../src/plan/plan.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
 const bytes = 256;
@@ -7,7 +7,7 @@ const bytes = 256;
 /** Rank 0 writes `transfers` blocks to rank 1, each with a slot of its own, from `firstSlot` on. */
 function writes(transfers: number, firstSlot = 0) {
   return (rank: number): Plan => ({
-    version: 1,
+    version: planVersion,
     rank,
     world: 2,
     channels: 1,

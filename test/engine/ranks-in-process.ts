@@ -14,6 +14,7 @@ export class RanksInProcess implements AsyncDisposable {
   /** What `sources` and `targets` stage, if they do: ordinary memory in a GPU's stead. */
   readonly devices: { source: HostBuffer; target: HostBuffer }[];
   readonly #remotes: number[][];
+  readonly #readable: number[][];
 
   private constructor(fabrics: Fabric[], bytes: number, staged: boolean) {
     this.fabrics = fabrics;
@@ -23,8 +24,12 @@ export class RanksInProcess implements AsyncDisposable {
     this.targets = fabrics.map((fabric) => fabric.allocate(bytes));
     const device = () => ({ source: new HostBuffer(bytes), target: new HostBuffer(bytes) });
     this.devices = staged ? fabrics.map(device) : [];
-    const described = this.targets.map((target) => target.describe());
-    this.#remotes = fabrics.map((fabric) => described.map((one) => fabric.remote(one).id));
+    const known = (buffers: FabricBuffer[]) => {
+      const described = buffers.map((buffer) => buffer.describe());
+      return fabrics.map((fabric) => described.map((one) => fabric.remote(one).id));
+    };
+    this.#remotes = known(this.targets);
+    this.#readable = known(this.sources);
   }
 
   static async open(options: {
@@ -37,6 +42,8 @@ export class RanksInProcess implements AsyncDisposable {
     deviceMemory?: boolean;
     /** Targets acknowledge writes. */
     acknowledged?: boolean;
+    /** Keys of the provider and virtual addresses, as RDMA hardware has them. */
+    basicRegistration?: boolean;
   }) {
     const { ranks, bytes, staged = false, ...how } = options;
     const fabrics: Fabric[] = [];
@@ -79,6 +86,7 @@ export class RanksInProcess implements AsyncDisposable {
         source: this.sources[rank]!.region(port),
         target: this.targets[rank]!.region(port),
         remotes: this.#remotes[rank]!,
+        readable: this.#readable[rank]!,
         ...this.#deviceOf(rank),
         iterations: 1,
         batch: 1,

@@ -1,12 +1,13 @@
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import {
   type CopyStep,
-  chunkCount,
+  chunksOf,
   type Plan,
   type PlanBuffer,
   type PostStep,
   type Step,
 } from '../../src/plan/plan.js';
+import { addUp } from './numbers.js';
 import { bytesToSend } from './source-bytes.js';
 
 /** What a buffer holds before anything comes into it. */
@@ -16,7 +17,9 @@ interface Chunk {
   readonly step: number;
   readonly from: RankState;
   readonly post: PostStep;
-  readonly offset: number;
+  /** Offsets in the local and in the peer's buffer. */
+  readonly local: number;
+  readonly remote: number;
   readonly bytes: number;
   delivered: boolean;
 }
@@ -100,7 +103,11 @@ export class Interpreter {
       for (const rank of this.ranks) this.#advance(rank, onIteration);
       if (this.ranks.every((rank) => rank.iteration === this.#iterations)) break;
       const choices = [
-        ...this.ranks.flatMap((rank) => [...this.#posts(rank), ...this.#copying(rank)]),
+        ...this.ranks.flatMap((rank) => [
+          ...this.#posts(rank),
+          ...this.#copying(rank),
+          ...this.#adding(rank),
+        ]),
         ...this.#progress(),
       ];
       if (choices.length === 0) throw new Error('deadlock');
@@ -112,8 +119,9 @@ export class Interpreter {
   #isDone(rank: RankState, index: number): boolean {
     const step = rank.plan.steps[index]!;
     if (step.after.some((earlier) => !this.#isDone(rank, earlier))) return false;
-    if (step.kind === 'copy') return rank.finished[index] === 1;
-    const chunks = chunkCount(bytesOf(step), rank.plan.chunkBytes);
+    if (step.kind === 'join') return true;
+    if (step.kind === 'copy' || step.kind === 'sum') return rank.finished[index] === 1;
+    const chunks = countOf(step, rank.plan.chunkBytes);
     if (step.kind !== 'wait') return rank.finished[index] === chunks;
     const arrived = rank.arrivals.get(`${step.source}/${step.slot}`) ?? 0;
     return arrived >= chunks * (rank.iteration + 1);
@@ -150,14 +158,27 @@ export class Interpreter {
     return rank.ready.flatMap((step) => {
       const post = steps[step]!;
       if (post.kind !== 'post') return [];
-      if (rank.issued[step] === chunkCount(post.local.bytes, chunkBytes)) return [];
-      // Writes may be posted in any order; a message only when those before it are.
+      if (rank.issued[step] === countOf(post, chunkBytes)) return [];
+      // Writes and reads may be posted in any order; a message only when those before it are.
       const queue =
-        post.op === 'write' ? `write ${step}` : `${post.op} ${post.peer} ${post.channel}`;
+        'remote' in post ? `${post.op} ${step}` : `${post.op} ${post.peer} ${post.channel}`;
       if (queues.has(queue)) return [];
       queues.add(queue);
       if (rank.inFlight[sideOf(post)][post.channel]! >= window) return [];
       return [() => this.#issue(rank, post, step)];
+    });
+  }
+
+  #adding(rank: RankState): (() => void)[] {
+    if (rank.iteration === this.#iterations) return [];
+    return rank.ready.flatMap((index) => {
+      const step = rank.plan.steps[index]!;
+      if (step.kind !== 'sum' || rank.finished[index] === 1) return [];
+      const add = () => {
+        for (const part of step.parts) addUp(step.dtype, part, rank.buffers);
+        rank.finished[index] = 1;
+      };
+      return [add];
     });
   }
 
@@ -184,9 +205,8 @@ export class Interpreter {
   }
 
   #issue(rank: RankState, post: PostStep, step: number): void {
-    const offset = rank.issued[step]! * rank.plan.chunkBytes;
-    const bytes = Math.min(rank.plan.chunkBytes, post.local.bytes - offset);
-    const chunk: Chunk = { step, from: rank, post, offset, bytes, delivered: false };
+    const cut = cutsOf(post, rank.plan.chunkBytes)[rank.issued[step]!]!;
+    const chunk: Chunk = { step, from: rank, post, ...cut, delivered: false };
     rank.issued[step]!++;
     rank.inFlight[sideOf(post)][post.channel]!++;
     if (post.op === 'recv') queue(this.#posted, `${post.peer}>${rank.plan.rank}`).push(chunk);
@@ -196,7 +216,7 @@ export class Interpreter {
 
   #progress(): (() => void)[] {
     const writes = this.#flying
-      .filter((chunk) => chunk.delivered || chunk.post.op === 'write')
+      .filter((chunk) => chunk.delivered || 'remote' in chunk.post)
       .map((chunk) => () => (chunk.delivered ? this.#complete(chunk) : this.#deliver(chunk)));
     const matches = [...this.#sent].flatMap(([pair, sent]) => {
       const posted = queue(this.#posted, pair);
@@ -207,25 +227,22 @@ export class Interpreter {
   }
 
   #deliver(chunk: Chunk): void {
-    const { post, from } = chunk;
-    if (post.op !== 'write') throw new Error('only writes are delivered so');
+    const { post, from, local, remote, bytes } = chunk;
     const peer = this.ranks[post.peer]!;
-    land(
-      peer,
-      post.remote.offset + chunk.offset,
-      from,
-      post.local.offset + chunk.offset,
-      chunk.bytes,
-    );
+    chunk.delivered = true;
+    if (post.op === 'read') {
+      land(from, local, peer, remote, bytes);
+      return;
+    }
+    if (post.op !== 'write') throw new Error('only writes and reads are delivered so');
+    land(peer, remote, from, local, bytes);
     const key = `${from.plan.rank}/${post.slot}`;
     peer.arrivals.set(key, (peer.arrivals.get(key) ?? 0) + 1);
-    chunk.delivered = true;
   }
 
   #match(sent: Chunk, posted: Chunk): void {
     if (sent.bytes !== posted.bytes) throw new Error('a message and its receive differ in length');
-    const offset = posted.post.local.offset + posted.offset;
-    land(posted.from, offset, sent.from, sent.post.local.offset + sent.offset, sent.bytes);
+    land(posted.from, posted.local, sent.from, sent.local, sent.bytes);
     sent.delivered = true;
     posted.from.finished[posted.step]!++;
     posted.from.inFlight.in[posted.post.channel]!--;
@@ -240,10 +257,33 @@ export class Interpreter {
 
 const sideOf = (post: PostStep): 'in' | 'out' => (post.op === 'recv' ? 'in' : 'out');
 
-const bytesOf = (step: Step): number => {
-  if (step.kind === 'post') return step.local.bytes;
-  return step.kind === 'wait' ? step.bytes : step.from.bytes;
-};
+function countOf(step: Step, chunkBytes: number): number {
+  if (step.kind === 'wait') return chunksOf(step, chunkBytes);
+  return step.kind === 'post' ? cutsOf(step, chunkBytes).length : 1;
+}
+
+const knownCuts = new WeakMap<
+  PostStep,
+  readonly { local: number; remote: number; bytes: number }[]
+>();
+
+/** The chunks of a transfer, part by part. */
+function cutsOf(post: PostStep, chunkBytes: number) {
+  const known = knownCuts.get(post);
+  if (known) return known;
+  const { offset: local, bytes } = post.local;
+  const whole = { local, remote: 'remote' in post ? post.remote.offset : 0, bytes };
+  const parts = ('parts' in post && post.parts) || [whole];
+  const cuts = parts.flatMap((part) =>
+    Array.from({ length: Math.max(1, Math.ceil(part.bytes / chunkBytes)) }, (_, i) => ({
+      local: part.local + i * chunkBytes,
+      remote: part.remote + i * chunkBytes,
+      bytes: Math.min(chunkBytes, part.bytes - i * chunkBytes),
+    })),
+  );
+  knownCuts.set(post, cuts);
+  return cuts;
+}
 
 function queue(queues: Map<string, Chunk[]>, pair: string): Chunk[] {
   const found = queues.get(pair) ?? [];

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/measure/seeded-random.js';
+import { allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { pingPong } from '../../src/plan/patterns/ping-pong.js';
 import type { Plan } from '../../src/plan/plan.js';
-import { strategies } from '../../src/plan/strategies.js';
+import { single, strategies } from '../../src/plan/strategies.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
 import { Interpreter } from './interpreter.js';
+import { viewOf } from './numbers.js';
 import { sourceByte } from './source-bytes.js';
+import { byReads, inParts } from './variants.js';
 
 const iterations = 3;
 
@@ -36,25 +40,47 @@ const arbitraryRun = fc.record({
   seed: fc.integer(),
 });
 
-describe.each(strategies)('$title under random schedules', (strategy) => {
+const ways = [
+  { way: 'by writes', of: (plans: Plan[]) => plans },
+  {
+    way: 'by writes in parts',
+    of: (plans: Plan[], seed: number) => inParts(plans, seededRandom(seed), 6),
+  },
+  { way: 'by reads', of: byReads },
+  {
+    way: 'by reads in parts',
+    of: (plans: Plan[], seed: number) => byReads(inParts(plans, seededRandom(seed), 6)),
+  },
+];
+const cases = strategies.flatMap((strategy) =>
+  ways.map((way) => ({ ...way, strategy, title: strategy.title })),
+);
+
+describe.each(cases)('$title $way under random schedules', ({ strategy, of }) => {
   const plansOf = (
     traffic: Traffic,
-    pacing: { channels: number; chunkBytes: number; window: number },
-  ) => ranksOf(traffic).map((rank) => writePlan(traffic, { ...pacing, rank, strategy }));
+    pacing: { channels: number; chunkBytes: number; window: number; seed: number },
+  ) => {
+    const { seed, ...paced } = pacing;
+    return of(
+      ranksOf(traffic).map((rank) => writePlan(traffic, { ...paced, rank, strategy })),
+      seed,
+    );
+  };
 
   test('an iteration ends with the right bytes in place', () => {
     fc.assert(
       fc.property(arbitraryRun, ({ traffic, seed, ...pacing }) => {
-        execute(plansOf(traffic, pacing), traffic, seed);
+        execute(plansOf(traffic, { ...pacing, seed }), traffic, seed);
       }),
-      { numRuns: 120 },
+      { numRuns: 40 },
     );
   });
 
   test('every byte is written once per iteration and no other byte is touched', () => {
     fc.assert(
       fc.property(arbitraryRun, ({ traffic, seed, ...pacing }) => {
-        const { ranks } = execute(plansOf(traffic, pacing), traffic, seed);
+        const { ranks } = execute(plansOf(traffic, { ...pacing, seed }), traffic, seed);
         for (const { plan, writes } of ranks) {
           const expected = new Uint32Array(plan.targetBytes);
           for (const { targetOffset, bytes } of traffic.incoming(plan.rank)) {
@@ -63,8 +89,43 @@ describe.each(strategies)('$title under random schedules', (strategy) => {
           expect(writes).toEqual(expected);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 15 },
     );
+  });
+});
+
+describe('a sum under random schedules', () => {
+  test('adds what its earlier steps brought', () => {
+    const bytes = 32;
+    const traffic = allToAllTraffic({ world: 2, bytes });
+    const plans = ranksOf(traffic).map((rank): Plan => {
+      const plan = writePlan(traffic, { rank, strategy: single, channels: 1, chunkBytes: 20 });
+      const after = plan.steps.flatMap((step, index) => (step.kind === 'wait' ? [index] : []));
+      const [mine] = traffic.outgoing(rank);
+      const [theirs] = traffic.incoming(rank);
+      const from = [
+        { buffer: 'source' as const, offset: mine!.sourceOffset },
+        { buffer: 'target' as const, offset: theirs!.targetOffset },
+      ];
+      const parts = [{ into: plan.targetBytes, bytes, from }];
+      const targetBytes = plan.targetBytes + bytes;
+      return {
+        ...plan,
+        targetBytes,
+        steps: [...plan.steps, { kind: 'sum', dtype: 'int32', parts, after }],
+      };
+    });
+    const { ranks } = execute(plans, traffic, 3);
+    const [first, second] = ranks.map(({ target }) => target.subarray(-bytes));
+    const total = (rank: number, at: number) =>
+      viewOf(ranks[rank]!.buffers.source).getInt32(
+        traffic.outgoing(rank)[0]!.sourceOffset + at,
+        true,
+      );
+    for (let at = 0; at < bytes; at += 4) {
+      expect(viewOf(first!).getInt32(at, true)).toBe((total(0, at) + total(1, at)) | 0);
+    }
+    expect(second).toEqual(first);
   });
 });
 

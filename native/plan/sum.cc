@@ -1,0 +1,111 @@
+#include "sum.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace weft {
+
+namespace {
+
+constexpr size_t kBlock = 1024;  // numbers whose sums stay in the first-level cache
+
+struct Float32 {
+  using Word = float;
+  using Sum = float;
+  static Sum get(Word word) { return word; }
+  static Word put(Sum sum) { return sum; }
+};
+
+struct Int32 {
+  using Word = uint32_t;  // wraps around
+  using Sum = uint32_t;
+  static Sum get(Word word) { return word; }
+  static Word put(Sum sum) { return sum; }
+};
+
+struct BFloat16 {
+  using Word = uint16_t;
+  using Sum = float;
+  static Sum get(Word word) { return std::bit_cast<float>(static_cast<uint32_t>(word) << 16); }
+  static Word put(Sum sum) {
+    uint32_t bits = std::bit_cast<uint32_t>(sum);
+    uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+    uint32_t nan = bits >> 16 | 0x40;  // quiet, with the bits it has room for
+    return static_cast<Word>((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
+  }
+};
+
+// Without branches, so that the compiler can take several at a time.
+struct Float16 {
+  using Word = uint16_t;
+  using Sum = float;
+  static Sum get(Word word) {
+    // The exponent's bias differs by 112, and a multiplication also gives subnormal numbers their exponent.
+    float scaled = std::bit_cast<float>(static_cast<uint32_t>(word & 0x7FFF) << 13) * 0x1p112f;
+    uint32_t bits = std::bit_cast<uint32_t>(scaled);
+    bits |= (word & 0x7C00) == 0x7C00 ? 0x7F800000u : 0;
+    return std::bit_cast<float>(bits | static_cast<uint32_t>(word & 0x8000) << 16);
+  }
+  static Word put(Sum sum) {
+    uint32_t bits = std::bit_cast<uint32_t>(sum), sign = bits >> 16 & 0x8000;
+    bits &= 0x7FFFFFFF;
+    uint32_t normal = (bits - 0x38000000 + 0xFFF + (bits >> 13 & 1)) >> 13;
+    // Added to 0.5, a subnormal result lies in the lowest bits, rounded by the addition.
+    uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
+    uint32_t large = bits > 0x7F800000 ? 0x7E00 : 0x7C00;
+    uint32_t small = bits < 0x38800000 ? subnormal : normal;
+    return static_cast<Word>(sign | (bits >= 0x47800000 ? large : small));
+  }
+};
+
+}  // namespace
+
+template <typename Dtype>
+void SumQueue::addAs(const SumPart& part, size_t skip, size_t bytes) {
+  using Word = typename Dtype::Word;
+  using Sum = typename Dtype::Sum;
+  const Addend* addends = addends_.data() + part.firstAddend;
+  for (size_t end = skip + bytes; skip < end; skip += kBlock * sizeof(Word)) {
+    const size_t count = std::min(kBlock, (end - skip) / sizeof(Word));
+    Sum sums[kBlock];
+    for (uint32_t i = 0; i < part.addends; i++) {
+      const auto* from = reinterpret_cast<const Word*>(buffers_[addends[i].buffer] + addends[i].offset + skip);
+      const auto weight = static_cast<Sum>(addends[i].weight);
+      if (i == 0) for (size_t k = 0; k < count; k++) sums[k] = weight * Dtype::get(from[k]);
+      else for (size_t k = 0; k < count; k++) sums[k] += weight * Dtype::get(from[k]);
+    }
+    auto* into = reinterpret_cast<Word*>(buffers_[1] + part.into + skip);
+    for (size_t k = 0; k < count; k++) into[k] = Dtype::put(sums[k]);
+  }
+}
+
+void SumQueue::add(SumDtype dtype, const SumPart& part, size_t skip, size_t bytes) {
+  switch (dtype) {
+    case SumDtype::Float32: return addAs<Float32>(part, skip, bytes);
+    case SumDtype::Float16: return addAs<Float16>(part, skip, bytes);
+    case SumDtype::BFloat16: return addAs<BFloat16>(part, skip, bytes);
+    case SumDtype::Int32: return addAs<Int32>(part, skip, bytes);
+  }
+}
+
+bool SumQueue::work(std::vector<uint32_t>& done) {
+  if (ready_.empty()) return false;
+  size_t left = kSlice;
+  while (left > 0 && !ready_.empty()) {
+    Job& job = ready_.front();
+    const SumPart& part = parts_[job.part];
+    const size_t wanted = part.bytes - job.skip, most = std::max(left / part.addends, kBlock) & ~(kBlock - 1);
+    const size_t bytes = std::min(wanted, most);
+    add(job.dtype, part, job.skip, bytes);
+    left -= std::min(left, std::max(bytes * part.addends, size_t{64}));  // an empty part takes time, too
+    job.skip += bytes;
+    if (job.skip < part.bytes) continue;
+    job.skip = 0;
+    if (++job.part < job.end) continue;
+    done.push_back(job.step);
+    ready_.pop_front();
+  }
+  return true;
+}
+
+}  // namespace weft
