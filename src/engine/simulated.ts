@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import { chunkCount, isWait, isWrite, type Plan, type PostStep } from '../plan/plan.js';
+import { chunksOf, isRead, isWait, isWrite, type Plan, type PostStep } from '../plan/plan.js';
 import { EventQueue } from '../simulate/event-queue.js';
 import { FlowNetwork } from '../simulate/flow-network.js';
 import {
@@ -106,17 +106,16 @@ class Simulation {
     const transfers = this.#steps.filter(
       ({ rank, step }) => isTransfer(step) && this.#leaves(rank, step),
     );
-    for (const { rank, step } of transfers) {
-      const { channel, peer } = step as PostStep;
+    for (const running of transfers) {
+      const { from, to, channel } = endsOf(running);
       refuseChannel(channel, nicsPerRank);
-      used.add(keyOf(rank, channel, 0));
-      used.add(keyOf(peer, channel, 1));
+      used.add(keyOf(from, channel, 0));
+      used.add(keyOf(to, channel, 1));
     }
     const duplex = (rank: number, channel: number) =>
       used.has(keyOf(rank, channel, 0)) && used.has(keyOf(rank, channel, 1));
     for (const running of transfers) {
-      const { channel, peer: to } = running.step as PostStep;
-      running.group = this.#wiring.groupOf({ from: running.rank, to, channel }, duplex);
+      running.group = this.#wiring.groupOf(endsOf(running), duplex);
     }
   }
 
@@ -147,7 +146,7 @@ class Simulation {
       return;
     }
     const start = Math.max(at, this.#posted[rank]!);
-    const chunks = step.op === 'write' ? this.#chunksOf(step, this.#plans[rank]!.chunkBytes) : 1;
+    const chunks = step.op === 'send' ? 1 : this.#chunksOf(step, this.#plans[rank]!.chunkBytes);
     const { chunkMicroseconds } = this.#world.fabric.parameters;
     this.#posted[rank] = start + chunks * nanoseconds(chunkMicroseconds);
     this.#schedule(kinds.start, i, start);
@@ -171,13 +170,15 @@ class Simulation {
     this.#arrive(i, at + this.#writeCost[rank]!);
   }
 
-  #chunksOf({ local }: PostStep, chunkBytes: number): number {
-    return chunkCount(local.bytes, chunkBytes);
+  #chunksOf(step: PostStep, chunkBytes: number): number {
+    const parts = 'parts' in step ? step.parts : undefined;
+    return chunksOf({ bytes: step.local.bytes, parts }, chunkBytes);
   }
 
-  /** Tells the step that waits for this transfer. */
+  /** Tells the step that waits for this transfer; nobody waits for what another reads. */
   #arrive(i: number, at: number): void {
     const { rank, step } = this.#steps[i]!;
+    if (isRead(step)) return;
     const { peer, channel } = step as PostStep;
     const { world } = this.#plans[0]!;
     const target = peer % this.#plans.length;
@@ -214,6 +215,12 @@ class Simulation {
     running.missing--;
     if (running.missing === 0) this.#ready(i, at);
   }
+}
+
+/** A read's bytes come from the peer. */
+function endsOf({ rank, step }: Running): { from: number; to: number; channel: number } {
+  const { peer, channel } = step as PostStep;
+  return isRead(step) ? { from: peer, to: rank, channel } : { from: rank, to: peer, channel };
 }
 
 /** Whether a rank sends over several NICs and receives. */

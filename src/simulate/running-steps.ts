@@ -29,7 +29,8 @@ export function runningSteps(plan: Plan, index: number, plans: readonly Plan[]):
       throw new TypeError('copies between GPU and host memory are not part of the model');
     }
     const further = isWrite(step) && firstOf(firstChannel, step) !== step.channel;
-    const missing = step.after.length + (isTransfer(step) ? 0 : 1);
+    // A join has nothing to do, and a sum takes no time in the model.
+    const missing = step.after.length + (awaitedBy(step) ? 1 : 0);
     return { rank: index, step, next: nothing, missing, further, group: undefined };
   });
   for (const [i, { step }] of running.entries()) {

@@ -4,10 +4,12 @@ import { seededRandom } from '../../src/measure/seeded-random.js';
 import { allToAll, allToAllMatrix, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong } from '../../src/plan/patterns/ping-pong.js';
+import { isWrite, type Plan, type Step } from '../../src/plan/plan.js';
 import { multi, roundRobin, type Strategy, single, strategies } from '../../src/plan/strategies.js';
 import type { FabricModel } from '../../src/simulate/fabric-model.js';
 import { periodOf } from '../../src/simulate/period.js';
 import type { SimulatedWorld } from '../../src/simulate/wiring.js';
+import { byReads } from '../plan/variants.js';
 
 const mebibyte = 2 ** 20;
 const fabric: FabricModel = {
@@ -190,4 +192,74 @@ test('a large irregular exchange keeps to its busiest link within a few per cent
   );
   expect(time).toBeGreaterThan(line(busiest) * 0.999);
   expect(time).toBeLessThan(line(busiest) * 1.05);
+});
+
+describe('reads, parts, joins and sums', () => {
+  const plansOf = (bytes: number) =>
+    [0, 1].map((rank) =>
+      oneToEach({
+        world: 2,
+        from: 0,
+        bytes,
+        rank,
+        channels: 4,
+        strategy: single,
+        chunkBytes: mebibyte,
+      }),
+    );
+  const world = simOf(2);
+
+  test('a read takes as long at its reader as the write takes at its writer', () => {
+    const plans = plansOf(8 * mebibyte);
+    const [writer] = simulatePlans({ world, plans });
+    const [nobody, reader] = simulatePlans({ world, plans: byReads(plans) });
+    expect(reader).toBe(writer);
+    expect(nobody).toBe(0);
+  });
+
+  test('a read and a write with one peer share no direction of a link', () => {
+    const duplex = simOf(2, {
+      fabric: withParameters({ duplexEfficiency: 1, chunkMicroseconds: 0 }),
+    });
+    const [first, second] = plansOf(8 * mebibyte) as [Plan, Plan];
+    const [, reading] = byReads([first, second]);
+    const read = { ...reading!.steps[0]!, peer: 1 } as Step;
+    const both = [{ ...first, steps: [...first.steps, read] }, second];
+    const [alone] = simulatePlans({ world: duplex, plans: [first, second] });
+    const [together] = simulatePlans({ world: duplex, plans: both });
+    expect(together).toBeCloseTo(alone!, 0);
+  });
+
+  test('each part is posted on its own', () => {
+    // The second write starts when the first is posted.
+    const twice = (plan: Plan): Plan => ({
+      ...plan,
+      steps: plan.steps.flatMap((step) => [step, { ...step, slot: 1 } as Step]),
+    });
+    const inPieces = (plan: Plan): Plan => ({
+      ...plan,
+      steps: plan.steps.map((step) => {
+        if (!isWrite(step)) return step;
+        const each = step.local.bytes / 64;
+        const starts = Array.from({ length: 64 }, (_, i) => i * each);
+        const parts = starts.map((at) => ({ local: at, remote: at, bytes: each }));
+        return { ...step, parts };
+      }),
+    });
+    const plans = plansOf(64).map(twice);
+    const [whole] = simulatePlans({ world, plans });
+    const [pieces] = simulatePlans({ world, plans: plans.map(inPieces) });
+    expect(pieces! - whole!).toBeCloseTo(63_000);
+  });
+
+  test('joins and sums take no time', () => {
+    const plans = plansOf(mebibyte);
+    const longer = plans.map((plan): Plan => {
+      const after = [...plan.steps.keys()];
+      const part = { into: 0, bytes: 4, from: [{ buffer: 'source' as const, offset: 0 }] };
+      const sum: Step = { kind: 'sum', dtype: 'float32', parts: [part], after: [after.length] };
+      return { ...plan, steps: [...plan.steps, { kind: 'join', after }, sum] };
+    });
+    expect(simulatePlans({ world, plans: longer })).toEqual(simulatePlans({ world, plans }));
+  });
 });

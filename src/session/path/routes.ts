@@ -57,13 +57,14 @@ export function plannedOf(routes: Routes, rank: number, loops: readonly Loop[]):
   };
   for (const { plan, iterations } of loops) {
     for (const out of outgoingOf(plan)) {
-      const way = wayOf(routes, rank, out);
+      const [sender, receiver] = out.read ? [out.peer, rank] : [rank, out.peer];
+      const way = wayOf(routes, sender, { peer: receiver, channel: out.channel });
       if (way === undefined) continue;
       const bytes = out.bytes * iterations;
       const messages = out.messages * iterations;
       const writeBytes = routes.emulatedWrites ? 0 : out.writeBytes * iterations;
-      add(routes.hostOf[rank]!, way.from, { txBytes: bytes, writeBytes, messages });
-      add(routes.hostOf[out.peer]!, way.to, { rxBytes: bytes, messages });
+      add(routes.hostOf[sender]!, way.from, { txBytes: bytes, writeBytes, messages });
+      add(routes.hostOf[receiver]!, way.to, { rxBytes: bytes, messages });
     }
   }
   return [...sums.values()];

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addPlanned } from '../../../src/analysis/path/observation.js';
+import { seededRandom } from '../../../src/measure/seeded-random.js';
 import { loadOfTraffic } from '../../../src/plan/bound.js';
 import { allToAll, allToAllTraffic } from '../../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../../src/plan/patterns/one-to-each.js';
+import { chunkCount, isWrite } from '../../../src/plan/plan.js';
 import { multi, roundRobin, single } from '../../../src/plan/strategies.js';
 import { packPlanned, placesOf, sumPlanned } from '../../../src/session/path/packing.js';
 import { hostsOf, plannedOf, type Routes, ranksOn } from '../../../src/session/path/routes.js';
 import { packValue } from '../../../src/world/rendezvous/values.js';
+import { byReads, inParts } from '../../plan/variants.js';
 
 const routesOf = (changes: Partial<Routes>): Routes => ({
   hostOf: [0, 1],
@@ -34,6 +37,26 @@ describe('what plans put on NICs', () => {
       { host: 1, nic: 'nic0', ...received },
     ]);
     expect(plannedOf(routesOf({}), 1, [{ plan: write(1), iterations: 10 }])).toEqual([]);
+  });
+
+  test('is sent by the peer where a plan reads', () => {
+    const [, plan] = byReads([write(0), write(1)]);
+    expect(plannedOf(routesOf({}), 1, [{ plan: plan!, iterations: 10 }])).toEqual([
+      { host: 0, nic: 'nic0', ...sent, writeBytes: 0 },
+      { host: 1, nic: 'nic0', ...received },
+    ]);
+  });
+
+  test('counts the chunks of every part', () => {
+    const [plan] = inParts([write(0), write(1)], seededRandom(1), 9);
+    const { parts } = plan!.steps.find(isWrite)!;
+    const messages =
+      10 * parts!.reduce((sum, part) => sum + chunkCount(part.bytes, plan!.chunkBytes), 0);
+    expect(messages).toBeGreaterThan(sent.messages);
+    expect(plannedOf(routesOf({}), 0, [{ plan: plan!, iterations: 10 }])[0]).toMatchObject({
+      ...sent,
+      messages,
+    });
   });
 
   const twoHosts = { hostOf: [0, 0, 1], nics: [['nic0'], ['nic0'], ['nic0']] };
