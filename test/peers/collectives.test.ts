@@ -87,12 +87,12 @@ describe('collectives of gloo, with every rank in this process', () => {
     const collective = { kind: 'allreduce', bytes, dtype } as const;
     await Promise.all(
       buffers.map(({ source, target }, rank) => {
-        new View(source.view().buffer).fill(bits[rank]!);
+        new View(source.view().buffer as ArrayBuffer).fill(bits[rank]!);
         return peers[rank]!.run(source.native, target.native, nativeOf(collective, rank), 1, 1);
       }),
     );
     for (const { target } of buffers) {
-      expect([...new View(target.view().buffer, 0, 5)]).toEqual(Array(5).fill(sum));
+      expect([...new View(target.view().buffer as ArrayBuffer, 0, 5)]).toEqual(Array(5).fill(sum));
     }
   });
 
