@@ -14,6 +14,7 @@ void defineTransferBoard(Napi::Env env, Napi::Object exports);
 void defineOwnKernel(Napi::Env env, Napi::Object exports);
 void definePeer(Napi::Env env, Napi::Object exports);
 void defineSequence(Napi::Env env, Napi::Object exports);
+void defineNumbers(Napi::Env env, Napi::Object exports);
 void defineBlockCopy(Napi::Env env, Napi::Object exports);
 
 }  // namespace weft

@@ -2,8 +2,7 @@ import { WeftError } from '../errors.js';
 import { explain } from '../plan/explain.js';
 import { type Drawn, isPlanned } from '../runner/benchmark.js';
 import { columnsOf } from '../runner/columns.js';
-import { type Job, turnsOf } from '../runner/job.js';
-import { sizesOf } from '../runner/sizes.js';
+import { type Job, rowSizes, turnsOf } from '../runner/job.js';
 import { preferredPacing } from '../session/pacing.js';
 import { stdoutTerminal } from './output/terminal.js';
 
@@ -19,8 +18,10 @@ export function explainJob(job: Job, world: number): string {
     lineRateGbps: settings.lineRateGbps,
   }));
   const pacing = preferredPacing(settings.provider ?? 'shm');
-  const whole = isPlanned(benchmark) && benchmark.wholeMessages === true;
-  const chunkBytes = whole ? sizesOf(settings).at(-1)! : (settings.chunkBytes ?? pacing.chunkBytes);
+  const chunkBytes =
+    isPlanned(benchmark) && benchmark.wholeMessages
+      ? rowSizes({ ...job, benchmark }).at(-1)!
+      : (settings.chunkBytes ?? pacing.chunkBytes);
   return drawnOf(job, world)
     .map((drawn) =>
       explain({
@@ -37,11 +38,16 @@ export function explainJob(job: Job, world: number): string {
 function drawnOf(job: Job, world: number): Drawn[] {
   const { benchmark, settings } = job;
   if (isPlanned(benchmark)) {
-    const bytes = sizesOf(settings).at(-1)!;
-    const strategies = new Set(columnsOf(benchmark, settings.columns).map((one) => one.strategy));
-    return [...strategies].map((strategy) => {
-      const [turn] = turnsOf({ ...job, benchmark }, world, bytes, strategy);
-      return { traffic: turn!.traffic, strategy };
+    const planned = { ...job, benchmark };
+    const bytes = rowSizes(planned).at(-1)!;
+    // Memory makes no difference to a plan.
+    const columns = columnsOf(benchmark, settings.columns).filter(
+      ({ strategy, variant }, index, all) =>
+        all.findIndex((one) => one.strategy === strategy && one.variant === variant) === index,
+    );
+    return columns.map((column) => {
+      const [turn] = turnsOf(planned, world, bytes, column);
+      return { traffic: turn!.traffic, strategy: column.strategy };
     });
   }
   const drawn = benchmark.fabric === 'own' ? benchmark.traffic?.(job, world) : undefined;

@@ -1,4 +1,5 @@
 import type { Mismatch, PatternRange } from '../memory/buffer.js';
+import type { NumberKind, NumberPart } from '../memory/numbers.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import type { Labels } from '../results/schema.js';
@@ -61,6 +62,8 @@ export interface PatternBuffer {
   readonly bytes: number;
   fill(seed: number, range?: PatternRange): Promise<void>;
   verify(seed: number, range?: PatternRange): Promise<Mismatch>;
+  writeNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<void>;
+  compareNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<Mismatch>;
 }
 
 /** Executes plans. Every rank of the world makes the same calls in the same order. */

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { WeftError } from '../errors.js';
-import { checkRange, type HostBuffer, type Mismatch, type PatternRange } from '../memory/buffer.js';
+import { checkRange, HostBuffer, type Mismatch, type PatternRange } from '../memory/buffer.js';
+import type { NumberKind, NumberPart } from '../memory/numbers.js';
 import { addon } from '../native/addon.js';
 import type { NativeDeviceMemory } from '../native/memory.js';
 import { awaitingGpu, callingGpu } from './faults.js';
@@ -103,6 +104,21 @@ export class DeviceBuffer implements Disposable {
   async copyTo(host: HostBuffer, range: CopyRange = {}): Promise<void> {
     const { offset, hostOffset, bytes } = this.#copyRange(host, range);
     await awaitingGpu(() => this.native.copyToHost(offset, bytes, host.native, hostOffset));
+  }
+
+  /** As HostBuffer.writeNumbers, by way of host memory. */
+  async writeNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<void> {
+    using host = new HostBuffer(this.bytes);
+    await this.copyTo(host);
+    await host.writeNumbers(kind, parts);
+    await this.copyFrom(host);
+  }
+
+  /** As HostBuffer.compareNumbers, by way of host memory. */
+  async compareNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<Mismatch> {
+    using host = new HostBuffer(this.bytes);
+    await this.copyTo(host);
+    return await host.compareNumbers(kind, parts);
   }
 
   /** Throws UNSUPPORTED where GPU or driver cannot. */

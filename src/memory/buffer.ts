@@ -4,6 +4,8 @@ import { formatBytesRounded } from '../measure/units.js';
 import { addon, isNativeFault } from '../native/addon.js';
 import type { Mismatch, NativeMemory } from '../native/memory.js';
 
+import { compareNumbers, type NumberKind, type NumberPart, writeNumbers } from './numbers.js';
+
 export type { Mismatch } from '../native/memory.js';
 
 /** `pinned` memory is locked into RAM; `host` memory is ordinary. Both use transparent huge pages from 1 MiB up. */
@@ -92,6 +94,14 @@ export class HostBuffer implements Disposable {
     const { offset = 0, bytes = this.bytes - offset, position = 0 } = options;
     checkRange(offset, bytes, this.bytes);
     return this.native.verify(offset, bytes, seed, position);
+  }
+
+  writeNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<void> {
+    return writeNumbers(this.native, kind, parts);
+  }
+
+  compareNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<Mismatch> {
+    return compareNumbers(this.native, kind, parts);
   }
 
   close(): void {

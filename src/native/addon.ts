@@ -1,6 +1,6 @@
 import type { NativeInfo, NativePort, NativeQuery } from './fabric.js';
 import { loadAddon } from './load.js';
-import type { NativeDeviceMemory, NativeGpu, NativeMemory } from './memory.js';
+import type { Mismatch, NativeDeviceMemory, NativeGpu, NativeMemory } from './memory.js';
 import type { NativePeer } from './peer.js';
 import type {
   NativeOwnKernel,
@@ -35,6 +35,18 @@ interface Addon {
     task: number,
     blocks: Float64Array,
   ): Promise<Float64Array>;
+  /**
+   * Small whole numbers in parts of a buffer, or sums of them (offset, bytes, how many addends; then seed, position and
+   * weight of each): writes or compares them. Types are numbered as `sumDtypes` lists them. One element in `sparsity` is
+   * not 0. The mismatch's offset is the buffer's.
+   */
+  numbers(
+    memory: NativeMemory,
+    type: number,
+    verify: boolean,
+    sparsity: number,
+    parts: Float64Array,
+  ): Promise<Mismatch>;
   /** Copies within this process; resolves with the nanoseconds that took. */
   copyBlock(
     source: NativeMemory,

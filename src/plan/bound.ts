@@ -175,8 +175,8 @@ function needsOf(load: Load, place: number, links: readonly Link[]) {
 }
 
 /**
- * By rank: the best time of its own NICs over that of the busiest rank's, 0 to 1. Without all line rates, links count
- * as equal.
+ * By rank: the best time of the NICs that its transfers go through, at both ends, over that of the busiest NIC, 0 to 1:
+ * whoever shares a full receiver with others must take as long as they do. Without all line rates, links count as equal.
  */
 export function rankLoads(
   traffic: Traffic,
@@ -187,16 +187,44 @@ export function rankLoads(
   const known = links.length > 0 && links.every(({ lineRateGbps }) => lineRateGbps !== undefined);
   const equal = (links.length === 0 ? [{}] : links).map((link) => ({ ...link, lineRateGbps: 1 }));
   const counted: readonly Link[] = known ? links : equal;
-  const load = loadOfTraffic(traffic, strategy, counted.length, wiring);
-  const { placeOf } = placesOf(traffic.world, wiring);
-  const needs = Array.from(
-    { length: load.places },
-    (_, place) => needsOf(load, place, counted)?.longest ?? 0,
-  );
-  const most = Math.max(...needs);
-  return Array.from({ length: traffic.world }, (_, rank) =>
-    most === 0 ? 1 : needs[placeOf(rank)]! / most,
-  );
+  const channels = counted.length;
+  const load = loadOfTraffic(traffic, strategy, channels, wiring);
+  const { placeOf, isLocal } = placesOf(traffic.world, wiring);
+  const needs = {
+    out: channelNeeds(load, load.out, counted),
+    in: channelNeeds(load, load.in, counted),
+  };
+  const most = [...needs.out, ...needs.in].reduce((top, one) => Math.max(top, one), 0);
+  const loads = new Float64Array(traffic.world);
+  for (let rank = 0; rank < traffic.world; rank++) {
+    for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
+      if (bytes === 0 || isLocal(rank, peer)) continue;
+      strategy.split(bytes, channels).forEach((_, piece) => {
+        const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
+        const need = Math.max(
+          needs.out[placeOf(rank) * channels + channel]!,
+          needs.in[placeOf(peer) * channels + channel]!,
+        );
+        loads[rank] = Math.max(loads[rank]!, need);
+        loads[peer] = Math.max(loads[peer]!, need);
+      });
+    }
+  }
+  return Array.from(loads, (one) => (most === 0 ? 1 : one / most));
+}
+
+/** By place and channel: the nanoseconds that the channel's NIC needs in this direction. */
+function channelNeeds(load: Load, direction: Float64Array, links: readonly Link[]): Float64Array {
+  const rates = ratesByNic(links);
+  const needs = new Float64Array(direction.length);
+  for (let place = 0; place < load.places; place++) {
+    const sums = bytesByNic(load, direction, place, links);
+    for (let channel = 0; channel < load.channels; channel++) {
+      const nic = nicOf(links[channel], channel);
+      needs[place * load.channels + channel] = (sums.get(nic)! * 8) / rates.get(nic)!;
+    }
+  }
+  return needs;
 }
 
 function bytesByNic(load: Load, direction: Float64Array, rank: number, links: readonly Link[]) {

@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import { maxWorld } from './plan.js';
+import { type BufferRange, maxWorld, type SumDtype } from './plan.js';
 
 /** One buffer on its way: these bytes of the source rank's source buffer, into the target rank's target buffer. */
 export interface Block {
@@ -10,12 +10,37 @@ export interface Block {
   readonly sourceOffset: number;
   readonly targetOffset: number;
   readonly bytes: number;
+  /** Where it lies if not in one stretch. `bytes` is their sum; the offsets above are those of the first. */
+  readonly parts?: readonly BlockPart[];
 }
+
+/** A stretch of a block. */
+export interface BlockPart {
+  readonly sourceOffset: number;
+  readonly targetOffset: number;
+  readonly bytes: number;
+}
+
+/** Part of a rank's source buffer. */
+export interface Origin {
+  readonly rank: number;
+  readonly offset: number;
+}
+
+/**
+ * What a part of a target buffer holds after an iteration: a copy of part of a source buffer, or a sum of such parts,
+ * each times its weight (default 1).
+ */
+export type Content = BufferRange &
+  (
+    | { readonly copyOf: Origin }
+    | { readonly sumOf: readonly (Origin & { readonly weight?: number })[] }
+  );
 
 /**
  * Who sends what to whom in one iteration, before a strategy spreads it over channels. Every rank
  * can answer for every other, so plans, bounds and the verifier agree without talking.
- * Blocks are disjoint in both buffers: every byte of a target buffer has at most one writer.
+ * Every byte of a target buffer has at most one writer; blocks may share bytes of a source buffer.
  */
 export interface Traffic {
   readonly title: string;
@@ -26,8 +51,14 @@ export interface Traffic {
   readonly shifted?: boolean;
   /** What `rank` sends, in the order it posts. */
   outgoing(rank: number): readonly Block[];
-  /** What `rank` receives: all that its target buffer must hold afterwards. */
+  /** What `rank` receives. */
   incoming(rank: number): readonly Block[];
+  /** All that the target buffer of `rank` must hold afterwards. Default: what it received, as it left its sources. */
+  contents?(rank: number): readonly Content[];
+  /** What plans add: the parts of source buffers that hold numbers. Weights must be multiples of 1/16, at most 1 in all. */
+  readonly numbers?: { readonly dtype: SumDtype; of(rank: number): readonly BufferRange[] };
+  /** Set where plans read from the source buffers of other ranks. */
+  readonly readable?: boolean;
   sourceBytes(rank: number): number;
   targetBytes(rank: number): number;
 }
@@ -67,4 +98,37 @@ export function checkBytes(name: string, bytes: number): void {
   if (!Number.isSafeInteger(bytes) || bytes < 0) {
     throw new TypeError(`${name} is ${bytes}, not a number of bytes`);
   }
+}
+
+/** The stretches of a block. */
+export const partsOf = (block: Block): readonly BlockPart[] => block.parts ?? [block];
+
+/** What the target buffer of `rank` must hold after an iteration. */
+export const contentsOf = (traffic: Traffic, rank: number): readonly Content[] =>
+  traffic.contents?.(rank) ??
+  traffic.incoming(rank).flatMap((block) =>
+    partsOf(block).map(
+      ({ sourceOffset, targetOffset, bytes }): Content => ({
+        offset: targetOffset,
+        bytes,
+        copyOf: { rank: block.source, offset: sourceOffset },
+      }),
+    ),
+  );
+
+/** The stretches of `length` bytes from `start` on, counted along the block. */
+export function partsWithin(block: Block, start: number, length: number): BlockPart[] {
+  const found: BlockPart[] = [];
+  let before = 0;
+  for (const { sourceOffset, targetOffset, bytes } of partsOf(block)) {
+    const from = Math.max(0, start - before);
+    const to = Math.min(bytes, start + length - before);
+    if (from < to) {
+      const at = { sourceOffset: sourceOffset + from, targetOffset: targetOffset + from };
+      found.push({ ...at, bytes: to - from });
+    }
+    before += bytes;
+    if (before >= start + length) break;
+  }
+  return found;
 }

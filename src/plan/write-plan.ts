@@ -1,7 +1,7 @@
 import { WeftError } from '../errors.js';
 import { maxSlot, type Plan, planVersion, type WaitStep, type WriteStep } from './plan.js';
 import type { Piece, Strategy } from './strategies.js';
-import { type Block, checkCount, checkRank, type Traffic } from './traffic.js';
+import { type Block, checkCount, checkRank, partsWithin, type Traffic } from './traffic.js';
 
 /** How a plan is executed; the same on every rank of a run. */
 export interface Pacing {
@@ -21,7 +21,7 @@ export const defaultChunkBytes = 2 ** 20;
 export const defaultWindow = 16;
 
 /** A piece of a block, with everything both sides derive about it. */
-interface PlacedPiece extends Piece {
+export interface PlacedPiece extends Piece {
   readonly channel: number;
   readonly slot: number;
 }
@@ -64,32 +64,12 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
   const { world } = traffic;
   checkRank('rank', rank, world);
   checkCount('channels', channels);
-  const writes = traffic.outgoing(rank).flatMap((block) =>
-    placePieces(block, strategy, channels).map(
-      ({ channel, slot, offset, bytes }): WriteStep => ({
-        kind: 'post',
-        op: 'write',
-        channel,
-        peer: block.target,
-        local: { buffer: 'source', offset: block.sourceOffset + offset, bytes },
-        remote: { offset: block.targetOffset + offset },
-        slot,
-        after: [],
-      }),
-    ),
-  );
-  const waits = traffic.incoming(rank).flatMap((block) =>
-    placePieces(block, strategy, channels).map(
-      ({ slot, offset, bytes }): WaitStep => ({
-        kind: 'wait',
-        source: block.source,
-        slot,
-        offset: block.targetOffset + offset,
-        bytes,
-        after: [],
-      }),
-    ),
-  );
+  const writes = traffic
+    .outgoing(rank)
+    .flatMap((block) => placePieces(block, strategy, channels).map((one) => writeOf(block, one)));
+  const waits = traffic
+    .incoming(rank)
+    .flatMap((block) => placePieces(block, strategy, channels).map((one) => waitFor(block, one)));
   return {
     version: planVersion,
     rank,
@@ -100,6 +80,48 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
     sourceBytes: traffic.sourceBytes(rank),
     targetBytes: traffic.targetBytes(rank),
     steps: [...writes, ...waits],
+  };
+}
+
+/** The step with which the block's source sends a piece of it. */
+export function writeOf(block: Block, piece: PlacedPiece): WriteStep {
+  const { channel, slot, bytes } = piece;
+  const parts = partsWithin(block, piece.offset, bytes);
+  const { sourceOffset, targetOffset } = parts[0] ?? block;
+  return {
+    kind: 'post',
+    op: 'write',
+    channel,
+    peer: block.target,
+    local: { buffer: 'source', offset: sourceOffset, bytes },
+    remote: { offset: targetOffset },
+    ...(parts.length > 1 && {
+      parts: parts.map((one) => ({
+        local: one.sourceOffset,
+        remote: one.targetOffset,
+        bytes: one.bytes,
+      })),
+    }),
+    slot,
+    after: [],
+  };
+}
+
+/** The step with which the block's target waits for a piece of it. */
+export function waitFor(block: Block, piece: PlacedPiece): WaitStep {
+  const { slot, bytes } = piece;
+  const parts = partsWithin(block, piece.offset, bytes);
+  const { targetOffset: offset } = parts[0] ?? block;
+  return {
+    kind: 'wait',
+    source: block.source,
+    slot,
+    offset,
+    bytes,
+    ...(parts.length > 1 && {
+      parts: parts.map((one) => ({ offset: one.targetOffset, bytes: one.bytes })),
+    }),
+    after: [],
   };
 }
 

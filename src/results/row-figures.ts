@@ -1,5 +1,6 @@
 import { microseconds } from '../measure/units.js';
 import type { Row } from './schema.js';
+import { workloadFigures, workloadKeys } from './workload-figures.js';
 
 export interface Figure {
   /** Short, for text tables; the first is the column's own. */
@@ -53,5 +54,15 @@ export function transferFigures(rows: readonly Row[]): Figure[] {
   const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
   const onTheLine = lineDiffers ? [rateKnown ? line : lineRate] : [];
   const losses = rows.some((row) => row.lossPercent !== undefined) ? [loss] : [];
-  return [gbps, busbw, ...onTheLine, latency, ...losses, ...(roundTrips ? [half] : [])];
+  const usual = [gbps, busbw, ...onTheLine, latency, ...losses, ...(roundTrips ? [half] : [])];
+  return [...usual, ...workloadColumns(rows)];
 }
+
+/** The figures that only these rows' benchmark has. */
+const workloadColumns = (rows: readonly Row[]): Figure[] =>
+  workloadKeys
+    .filter((key) => rows.some((row) => row[key] !== undefined))
+    .map((key) => {
+      const { name, unit, digits } = workloadFigures[key];
+      return figure(name, unit, (row) => fixed(row[key], digits));
+    });

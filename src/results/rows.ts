@@ -2,6 +2,7 @@ import { type Figures, type NcclFigures, noFigures } from '../measure/figures.js
 import { isNoisy, summarize } from '../measure/statistics.js';
 import type { RowKindName } from './row-kinds.js';
 import type { Labels, Outcome, Row } from './schema.js';
+import type { WorkloadKey } from './workload-figures.js';
 
 interface RowSubject {
   readonly kind?: RowKindName;
@@ -18,7 +19,15 @@ interface SkippedRow extends RowSubject {
 
 type Extras = Pick<
   Row,
-  'mops' | 'lossPercent' | 'breakdown' | 'peakGbps' | 'resent' | 'path' | 'perPeer' | 'perRank'
+  | WorkloadKey
+  | 'mops'
+  | 'lossPercent'
+  | 'breakdown'
+  | 'peakGbps'
+  | 'resent'
+  | 'path'
+  | 'perPeer'
+  | 'perRank'
 >;
 
 export interface MeasuredRow extends RowSubject, Extras {

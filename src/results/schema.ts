@@ -3,6 +3,7 @@ import { diagnosisSchema } from './finding.js';
 import { worldFactsSchema } from './host-facts.js';
 import { pathSchema } from './path.js';
 import { soakIntervalSchema } from './soak.js';
+import { workloadShape } from './workload-figures.js';
 
 /**
  * What a run says, as `--format json` prints it and run files hold it. Readers accept `weft.run/1`
@@ -100,6 +101,7 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  ...workloadShape,
   /** Of the baseline's rate in the same run, in per cent; negative where it was faster. */
   lossPercent: z.number().optional(),
   breakdown: breakdownSchema.optional(),

@@ -1,9 +1,12 @@
 import type { FigureBytes } from '../measure/figures.js';
+import type { Summary } from '../measure/statistics.js';
 import type { RankLauncher } from '../peers/mpirun.js';
 import type { Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { Pacing } from '../plan/write-plan.js';
+import type { Row } from '../results/schema.js';
+import type { WorkloadValues } from '../results/workload-figures.js';
 import type { Session } from '../session/session.js';
 import { flagOf, type OptionTable, type ValuesOf } from '../settings/option.js';
 import { type CommonKey, commonOptions, type Settings } from '../settings/table.js';
@@ -20,6 +23,8 @@ export interface Situation<O extends OptionTable = OptionTable> {
   readonly world: number;
   readonly bytes: number;
   readonly strategy: Strategy;
+  /** Of the column, where the benchmark runs several things. */
+  readonly variant?: string | undefined;
   /** Independent buffers in flight; undefined: the benchmark's own number. */
   readonly buffers: number | undefined;
   /** The values of the benchmark's own options. */
@@ -41,6 +46,19 @@ export interface Turn {
   readonly figureBytes: FigureBytes;
   /** Set where the turn is between two ranks, the first of which has the clock. */
   readonly pair?: readonly [from: number, to: number];
+}
+
+/** What was measured of one row, for figures of a benchmark's own. */
+export interface Timed<O extends OptionTable = OptionTable> {
+  readonly situation: Situation<O>;
+  readonly turns: readonly Turn[];
+  /** Over all turns, per iteration. */
+  readonly nanoseconds: Summary;
+  /** By turn: the samples that count, each of `batch` iterations. */
+  readonly samples: readonly (readonly number[])[];
+  /** By turn and rank. */
+  readonly byRank: readonly (readonly ArrayLike<number>[])[];
+  readonly batch: number;
 }
 
 /** How a benchmark was asked for: the common settings, and its own options. */
@@ -88,6 +106,10 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];
+  /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
+  sizesOf?(asked: Asked<O>): readonly number[];
+  /** Figures of a row beyond time and rate. */
+  figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops'>;
 }
 
 /** What a benchmark with a procedure of its own is given. Every rank calls it; rank 0's listener hears of rows. */

@@ -24,7 +24,15 @@ export interface NamedColumn {
 export interface Column extends NamedColumn {
   readonly strategy: Strategy;
   readonly memory: ColumnMemory;
+  /** Which of several things it runs, where a benchmark has several: `Dispatch`MultiPin. */
+  readonly variant?: string;
 }
+
+/** Each of several things a benchmark runs, in every column: DispatchSinglePin, …, CombineSinglePin, … */
+export const variants = (names: readonly string[], all: readonly Column[]): Column[] =>
+  names.flatMap((variant) =>
+    all.map((column) => ({ ...column, name: `${variant}${column.name}`, variant, aliases: [] })),
+  );
 
 /** Every strategy with every memory, strategies first: SinglePin, SingleDMA, MultiPin, … */
 export function columns(

@@ -3,7 +3,7 @@ import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
 import type { Session } from '../session/session.js';
 import type { Column } from './columns.js';
-import type { PlanJob } from './job.js';
+import { type PlanJob, rowSizes } from './job.js';
 import {
   type GpuRoom,
   gatherAvailable,
@@ -12,7 +12,6 @@ import {
   type Need,
   needsOf,
 } from './memory-plan.js';
-import { sizesOf } from './sizes.js';
 
 /** One row to be. */
 export interface Cell {
@@ -46,7 +45,7 @@ export async function fitCells(
   const rooms = await gatherRooms(session);
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
-  for (const bytes of sizesOf(job.settings)) {
+  for (const bytes of rowSizes(job)) {
     const needs = (which: readonly Column[]) => needsOf(job, which, world.size, bytes);
     const host = columns.filter((column) => usesHost(column, session));
     const hostReason = misfit(world, needs(host), available);

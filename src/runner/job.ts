@@ -1,5 +1,4 @@
 import { WeftError } from '../errors.js';
-import type { Strategy } from '../plan/strategies.js';
 import type { OptionTable } from '../settings/option.js';
 import { type CommonKey, commonOptions, type Settings } from '../settings/table.js';
 import {
@@ -7,9 +6,10 @@ import {
   type Benchmark,
   commonKeysOf,
   type PlanBenchmark,
+  type Situation,
   type Turn,
 } from './benchmark.js';
-import { columnsOf } from './columns.js';
+import { type Column, columnsOf } from './columns.js';
 import { sizesOf } from './sizes.js';
 
 /** A benchmark with everything decided. */
@@ -24,11 +24,23 @@ export interface PlanJob extends Job {
 
 /** What a row of this size and strategy times. */
 export const turnsOf = (
-  { benchmark, settings: { buffers }, options }: PlanJob,
+  job: PlanJob,
   world: number,
   bytes: number,
-  strategy: Strategy,
-): readonly Turn[] => benchmark.turns({ world, bytes, strategy, buffers, options });
+  column: Column,
+): readonly Turn[] => job.benchmark.turns(situationOf(job, world, bytes, column));
+
+/** What a benchmark is told of a row. */
+export const situationOf = (
+  { settings: { buffers }, options }: PlanJob,
+  world: number,
+  bytes: number,
+  { strategy, variant }: Column,
+): Situation => ({ world, bytes, strategy, variant, buffers, options });
+
+/** The sizes of a job's rows, smallest first. */
+export const rowSizes = (job: PlanJob): readonly number[] =>
+  job.benchmark.sizesOf?.(job) ?? sizesOf(job.settings);
 
 /** Values by key, as somebody gave them: common ones and a benchmark's own. */
 export type Given = Readonly<Record<string, unknown>>;

@@ -21,8 +21,8 @@ export function needsOf(
   world: number,
   bytes: number,
 ): Need[] {
-  const traffics = columns.flatMap(({ strategy }) =>
-    turnsOf(job, world, bytes, strategy).map((turn) => turn.traffic),
+  const traffics = columns.flatMap((column) =>
+    turnsOf(job, world, bytes, column).map((turn) => turn.traffic),
   );
   return Array.from({ length: world }, (_, rank) => ({
     sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),

@@ -15,6 +15,7 @@ import { measuredRow } from '../results/rows.js';
 import type { PerRank, Row } from '../results/schema.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import type { Column } from './columns.js';
+import { type PlanJob, situationOf } from './job.js';
 import { addChecked, type Checked, describeWrong } from './verify.js';
 
 /** What one turn gave: each rank's samples, by rank. */
@@ -25,7 +26,7 @@ export interface TurnSamples {
 
 /** What a row is about, and what it is held against. */
 export interface RowSubject {
-  readonly benchmark: PlanBenchmark;
+  readonly job: PlanJob;
   readonly column: Column;
   readonly bytes: number;
   readonly links: readonly Link[];
@@ -70,11 +71,15 @@ export const isNoisyRow = (benchmark: PlanBenchmark, timed: readonly TurnSamples
 
 /** One row of the result, made on rank 0 from what every rank measured and found. */
 export function rowOf(parts: RowParts): Row {
-  const { benchmark, timed } = parts;
+  const { timed } = parts;
+  const { benchmark } = parts.job;
   const batch = timed[0]!.batch;
-  const samples = timed.flatMap((turn) => countedSamples(benchmark, turn));
+  const byTurn = timed.map((turn) => countedSamples(benchmark, turn));
+  const samples = byTurn.flat();
+  const nanoseconds = summarize(samples, batch);
   return measuredRow({
-    ...judged(parts, summarize(samples, batch).mean, parts.checked),
+    ...judged(parts, nanoseconds.mean, parts.checked),
+    ...ownFigures(parts, nanoseconds, byTurn),
     samples,
     batch,
     noisy: isNoisyRow(benchmark, timed),
@@ -83,9 +88,22 @@ export function rowOf(parts: RowParts): Row {
   });
 }
 
+function ownFigures(
+  { job, column, bytes, turns, timed, hosts }: RowParts,
+  nanoseconds: Summary,
+  samples: readonly (readonly number[])[],
+) {
+  return job.benchmark.figures?.({
+    situation: situationOf(job, hosts.length, bytes, column),
+    ...{ turns, nanoseconds, samples, batch: timed[0]!.batch },
+    byRank: timed.map((turn) => turn.byRank),
+  });
+}
+
 /** What a row says whatever its samples are: its figures from their mean, and whether it may be believed. */
 export function judged(subject: RowSubject, meanNanoseconds: number, all: readonly Checked[]) {
-  const { benchmark, column, turns, links, bytes, memory, stagedBecause } = subject;
+  const { column, turns, links, bytes, memory, stagedBecause } = subject;
+  const { benchmark } = subject.job;
   const figures = figuresOf({
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
@@ -137,7 +155,7 @@ export function rankParts(
   }));
 }
 
-function perPeer({ benchmark, turns, timed }: RowParts) {
+function perPeer({ job: { benchmark }, turns, timed }: RowParts) {
   return turns.flatMap((turn, index) => {
     if (!turn.pair) return [];
     const nanoseconds = summarize(countedSamples(benchmark, timed[index]!), timed[index]!.batch);

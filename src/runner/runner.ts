@@ -122,7 +122,7 @@ export class RowRunner {
   }
 
   ready(column: Column, bytes: number): Ready {
-    const turns = turnsOf(this.#job, this.#session.world.size, bytes, column.strategy);
+    const turns = turnsOf(this.#job, this.#session.world.size, bytes, column);
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     return { column, bytes, engine: this.#engineOf(column), turns, plans };
   }
@@ -150,7 +150,7 @@ export class RowRunner {
     const stagedBecause =
       column.memory.id === 'device' ? deviceOf(this.#session)?.stagedBecause : undefined;
     return {
-      ...{ benchmark: this.#benchmark, column, bytes, turns, stagedBecause },
+      ...{ job: this.#job, column, bytes, turns, stagedBecause },
       ...{ memory: engine.memory, links, wiring, burstBytes, hosts: world.hosts },
     };
   }

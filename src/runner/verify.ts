@@ -1,7 +1,8 @@
 import type { Engine, Expected } from '../engine/engine.js';
 import type { Mismatch } from '../memory/buffer.js';
-import type { Plan } from '../plan/plan.js';
-import type { Block, Traffic } from '../plan/traffic.js';
+import { numbersFor } from '../memory/numbers.js';
+import type { BufferRange, Plan } from '../plan/plan.js';
+import { type Content, contentsOf, partsOf, type Traffic } from '../plan/traffic.js';
 
 /** What one rank found in its target buffer. */
 export interface Checked {
@@ -14,8 +15,9 @@ export interface Checked {
 
 interface WrongByte {
   readonly rank: number;
-  readonly peer: number;
-  /** In the block from that peer. */
+  /** Whose data it should be; undefined in a sum. */
+  readonly peer?: number;
+  /** In what came from that peer; of a sum, in the target buffer. */
   readonly offset: number;
   readonly expected: number;
   readonly found: number;
@@ -26,7 +28,7 @@ const seedsPerCheck = 2 ** 17;
 
 /** As much of an engine as a check needs. */
 type Checkable = Pick<Engine, 'rank' | 'target' | 'run'> & {
-  readonly source: Pick<Engine['source'], 'fill'>;
+  readonly source: Pick<Engine['source'], 'fill' | 'writeNumbers'>;
 };
 
 /** A seed no other check of this run uses. */
@@ -56,62 +58,102 @@ export async function verifyTimed(
   seed: number,
   iterations = 1,
 ): Promise<{ checked: Checked; samples: Float64Array }> {
-  const { rank, source, target } = engine;
+  const { rank, target } = engine;
   const stale = seed + seedsPerCheck / 2 + rank;
-  for (const { sourceOffset, bytes } of traffic.outgoing(rank)) {
-    await source.fill(seed + rank, { offset: sourceOffset, bytes, position: sourceOffset });
-  }
-  const incoming = traffic.incoming(rank);
-  for (const { targetOffset, bytes } of incoming) {
-    await target.fill(stale, { offset: targetOffset, bytes, position: targetOffset });
+  await fillSource(engine, traffic, seed);
+  const contents = contentsOf(traffic, rank);
+  for (const { offset, bytes } of contents) {
+    await target.fill(stale, { offset, bytes, position: offset });
   }
   let late: Mismatch | undefined;
   const expecting = {
-    parts: incoming.map((block) => expectedOf(block, seed)),
+    parts: contents.flatMap((content) => ('copyOf' in content ? [expectedOf(content, seed)] : [])),
     late: (found: Mismatch) => {
       late = found;
     },
   };
   const samples = await engine.run(plan, { iterations, expecting });
-  const checked = await checkBlocks(engine, incoming, seed);
+  const checked = await checkContents(engine, traffic, contents, seed);
   if (late === undefined || checked.wrong > 0) return { checked, samples };
-  const first = wrongByteAt(rank, incoming, late);
+  const first = wrongByteAt(rank, contents, late);
   return {
     checked: { ...checked, wrong: late.wrong, late: { bytes: late.wrong, first } },
     samples,
   };
 }
 
-const expectedOf = (
-  { source, targetOffset, bytes, sourceOffset }: Block,
+/** The pattern in everything that may leave, and numbers where plans add. */
+async function fillSource(
+  { rank, source }: Checkable,
+  traffic: Traffic,
   seed: number,
-): Expected => ({
-  offset: targetOffset,
+): Promise<void> {
+  const leaving: readonly BufferRange[] = traffic.contents
+    ? [{ offset: 0, bytes: traffic.sourceBytes(rank) }]
+    : traffic
+        .outgoing(rank)
+        .flatMap(partsOf)
+        .map(({ sourceOffset: offset, bytes }) => ({ offset, bytes }));
+  for (const { offset, bytes } of leaving) {
+    await source.fill(seed + rank, { offset, bytes, position: offset });
+  }
+  if (!traffic.numbers) return;
+  const parts = traffic.numbers.of(rank).map(({ offset, bytes }) => ({
+    offset,
+    bytes,
+    sumOf: [{ seed: seed + rank, position: offset, weight: 1 }],
+  }));
+  await source.writeNumbers(numbersFor(traffic.numbers.dtype, traffic.world), parts);
+}
+
+type Copied = Extract<Content, { copyOf: unknown }>;
+
+const expectedOf = ({ offset, bytes, copyOf }: Copied, seed: number): Expected => ({
+  offset,
   bytes,
-  seed: seed + source,
-  position: sourceOffset,
+  seed: seed + copyOf.rank,
+  position: copyOf.offset,
 });
 
-async function checkBlocks(
+async function checkContents(
   { rank, target }: Checkable,
-  incoming: readonly Block[],
+  { numbers, world }: Traffic,
+  contents: readonly Content[],
   seed: number,
 ): Promise<Checked> {
   const parts: Checked[] = [];
-  for (const block of incoming) {
-    const { seed: own, ...range } = expectedOf(block, seed);
+  for (const content of contents) {
+    if (!('copyOf' in content)) continue;
+    const { seed: own, ...range } = expectedOf(content, seed);
     const found = await target.verify(own, range);
-    const first = found.wrong > 0 ? { rank, peer: block.source, ...found } : undefined;
-    parts.push({ bytes: block.bytes, wrong: found.wrong, ...(first && { first }) });
+    const first = found.wrong > 0 ? { rank, peer: content.copyOf.rank, ...found } : undefined;
+    parts.push({ bytes: content.bytes, wrong: found.wrong, ...(first && { first }) });
   }
-  return addChecked(parts);
+  const sums = contents.flatMap((content) => ('sumOf' in content ? [content] : []));
+  if (sums.length === 0) return addChecked(parts);
+  if (!numbers) throw new TypeError('traffic with sums must say which numbers it adds');
+  const found = await target.compareNumbers(
+    numbersFor(numbers.dtype, world),
+    sums.map(({ offset, bytes, sumOf }) => ({
+      offset,
+      bytes,
+      sumOf: sumOf.map((one) => ({
+        seed: seed + one.rank,
+        position: one.offset,
+        weight: one.weight ?? 1,
+      })),
+    })),
+  );
+  const first = found.wrong > 0 ? { rank, ...found } : undefined;
+  const bytes = sums.reduce((sum, one) => sum + one.bytes, 0);
+  return addChecked([...parts, { bytes, wrong: found.wrong, ...(first && { first }) }]);
 }
 
-/** An offset of the target buffer as one of the block it lies in. */
-function wrongByteAt(rank: number, incoming: readonly Block[], { offset, ...byte }: Mismatch) {
-  const from = ({ targetOffset }: Block) => offset - targetOffset;
-  const block = incoming.find((one) => from(one) >= 0 && from(one) < one.bytes)!;
-  return { rank, peer: block.source, offset: from(block), ...byte };
+/** An offset of the target buffer as one of the content it lies in. */
+function wrongByteAt(rank: number, contents: readonly Content[], { offset, ...byte }: Mismatch) {
+  const content = contents.find((one) => offset >= one.offset && offset < one.offset + one.bytes)!;
+  const peer = 'copyOf' in content ? content.copyOf.rank : undefined;
+  return { rank, ...(peer !== undefined && { peer }), offset: offset - content.offset, ...byte };
 }
 
 export function addChecked(parts: readonly Checked[]): Checked {
@@ -136,8 +178,9 @@ export function describeWrong({ bytes, wrong, first, late }: Checked): string {
       `${hex(late.first.found)} instead of ${hex(late.first.expected)}); they came later`
     );
   }
+  const what = first?.peer === undefined ? 'of the sums' : `from rank ${first.peer}`;
   const where = first
-    ? `: on rank ${first.rank}, byte ${first.offset} from rank ${first.peer} is ` +
+    ? `: on rank ${first.rank}, byte ${first.offset} ${what} is ` +
       `${hex(first.found)} instead of ${hex(first.expected)}`
     : '';
   return `${wrong} of ${bytes} bytes are wrong${where}`;

@@ -172,16 +172,24 @@ describe('the load of a rank', () => {
     expect(rankLoads(traffic, single, nics(1, 100))).toEqual([1, 1, 1]);
   });
 
-  test('is that of its busiest direction, over the busiest rank’s', () => {
-    const traffic = matrix([
+  test('is that of the busiest NIC on the way of its transfers, at either end', () => {
+    // Ranks 1 and 2 have less to do than rank 0, but fill its NIC together.
+    const shared = matrix([
       [0, 100, 100],
       [400, 0, 100],
       [400, 100, 0],
     ]);
-    expect(rankLoads(traffic, single, nics(1, 100))).toEqual([1, 500 / 800, 500 / 800]);
+    expect(rankLoads(shared, single, nics(1, 100))).toEqual([1, 1, 1]);
+    const apart = matrix([
+      [0, 100, 0, 0],
+      [100, 0, 0, 0],
+      [0, 0, 0, 400],
+      [0, 0, 400, 0],
+    ]);
+    expect(rankLoads(apart, single, nics(1, 100))).toEqual([0.25, 0.25, 1, 1]);
     // Without rates, links count as equal.
-    expect(rankLoads(traffic, single, [])).toEqual([1, 500 / 800, 500 / 800]);
-    expect(rankLoads(traffic, multi, nics(2))).toEqual([1, 500 / 800, 500 / 800]);
+    expect(rankLoads(apart, single, [])).toEqual([0.25, 0.25, 1, 1]);
+    expect(rankLoads(apart, multi, nics(2))).toEqual([0.25, 0.25, 1, 1]);
   });
 
   test('is that of the NICs it shares, without what stays inside its host', () => {

@@ -1,4 +1,4 @@
-import type { RunOptions, ServingEngine } from '../../engine/engine.js';
+import type { PatternBuffer, RunOptions, ServingEngine } from '../../engine/engine.js';
 import { isCrowded } from '../../engine/spinning.js';
 import { oneToEach } from '../../plan/patterns/one-to-each.js';
 import type { Plan } from '../../plan/plan.js';
@@ -152,6 +152,10 @@ function verifyMode(
     const { samples } = await runMode(engine, plan, mode, how, asking, { fill: seed });
     return samples;
   };
-  const source = { fill: (own: number, range: object) => engine.source.fill(own + 1, range) };
+  const source = {
+    fill: (own: number, range: object) => engine.source.fill(own + 1, range),
+    writeNumbers: (...[kind, parts]: Parameters<PatternBuffer['writeNumbers']>) =>
+      engine.source.writeNumbers(kind, parts),
+  };
   return verifyTurn({ rank, source, target, run }, traffic, plan, seed);
 }

@@ -6,8 +6,7 @@ import type { FabricModel, FabricParameters } from '../../simulate/fabric-model.
 import type { SimulatedWorld } from '../../simulate/wiring.js';
 import type { PlanBenchmark } from '../benchmark.js';
 import { type Column, columnsOf } from '../columns.js';
-import { type PlanJob, turnsOf } from '../job.js';
-import { sizesOf } from '../sizes.js';
+import { type PlanJob, rowSizes, turnsOf } from '../job.js';
 import { predictor } from './predict-row.js';
 
 export interface PredictedJob {
@@ -21,7 +20,7 @@ export function predictRun({ job, world }: PredictedJob, now = new Date()): Run 
   const { benchmark, settings } = job;
   const at = now.toISOString();
   const rows = columnsOf(benchmark, settings.columns).flatMap((column) =>
-    sizesOf(settings).map((bytes) => predictRow(job, world, column, bytes)),
+    rowSizes(job).map((bytes) => predictRow(job, world, column, bytes)),
   );
   const channel = { nic: null, lineRateGbps: fabric.lineRateGbps };
   const hosts = Array.from({ length: nodes }, (_, node) => `node-${node}`);
@@ -67,7 +66,7 @@ function predictRow(
   const { fabric, nodes, ranksPerNode } = world;
   const { strategy } = column;
   const ranks = nodes * ranksPerNode;
-  const turns = turnsOf(job, ranks, bytes, strategy);
+  const turns = turnsOf(job, ranks, bytes, column);
   const { chunkBytes } = settings;
   const time = predictor({ clock: benchmark.clock, column, turns, chunkBytes, world });
   const mean = time(fabric);

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+
+/** A figure that only some benchmarks have: a key of a row, and how tables show it. */
+interface WorkloadFigure {
+  /** As a table's heading spells it. */
+  readonly name: string;
+  readonly unit: string;
+  readonly digits: number;
+  /** What it says, for the notes below a table. */
+  readonly meaning: string;
+}
+
+/** Every figure of a row beyond its time and rate; a new one is an entry here. */
+export const workloadFigures = {
+  tokensPerSecond: {
+    name: 'Tokens',
+    unit: '1/s',
+    digits: 0,
+    meaning: 'tokens of all ranks per second',
+  },
+  usefulGbps: {
+    name: 'Useful',
+    unit: 'Gbps',
+    digits: 2,
+    meaning: 'what would be sent if each token went to each of its experts',
+  },
+  imbalance: {
+    name: 'Imbal',
+    unit: 'x',
+    digits: 2,
+    meaning: 'bytes of the busiest rank over the mean of all ranks',
+  },
+  fairness: {
+    name: 'Fair',
+    unit: '%',
+    digits: 1,
+    meaning: 'the slowest sender’s rate over the mean of all senders',
+  },
+  worstGbps: { name: 'Worst', unit: 'Gbps', digits: 2, meaning: 'the slowest of all turns' },
+  slowdown: {
+    name: 'Slow',
+    unit: 'x',
+    digits: 2,
+    meaning: 'time under load over time alone, in the same run',
+  },
+  operationsPerSecond: {
+    name: 'Ops',
+    unit: '1/s',
+    digits: 0,
+    meaning: 'transfers posted per second, by all ranks',
+  },
+  lastPageP50Nanoseconds: {
+    name: 'Last p50',
+    unit: 'ns',
+    digits: 0,
+    meaning: 'time from a request’s start to its last page, median over requests',
+  },
+  lastPageP99Nanoseconds: {
+    name: 'Last p99',
+    unit: 'ns',
+    digits: 0,
+    meaning: 'time from a request’s start to its last page, 99th percentile over requests',
+  },
+} as const satisfies Record<string, WorkloadFigure>;
+
+export type WorkloadKey = keyof typeof workloadFigures;
+export type WorkloadValues = { readonly [K in WorkloadKey]?: number | undefined };
+
+export const workloadKeys = Object.keys(workloadFigures) as WorkloadKey[];
+
+/** For the schema of a row. */
+export const workloadShape = Object.fromEntries(
+  workloadKeys.map((key) => [key, z.number().optional()]),
+) as { [K in WorkloadKey]: z.ZodOptional<z.ZodNumber> };
