@@ -24,6 +24,8 @@ export interface Channel {
   readonly index: number;
   /** Resolves when the peer has the bytes. */
   write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void>;
+  /** Resolves when the bytes are in `into`. The peer takes no part. */
+  read(into: Slice<FabricBuffer>, from: RemoteSlice, options?: OperationOptions): Promise<void>;
   /** Resolves when `from` may be reused. */
   send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void>;
   /** Resolves with the number of bytes that arrived. */
@@ -66,6 +68,25 @@ export class FabricChannel implements Channel {
     }
     if (from.bytes > this.#limits.maxWriteBytes) return this.#writeInParts(from, to, options);
     return this.#start(operationKind.write, from, options, to) as Promise<unknown> as Promise<void>;
+  }
+
+  read(into: Slice<FabricBuffer>, from: RemoteSlice, options?: OperationOptions): Promise<void> {
+    if (into.bytes !== from.bytes) {
+      return Promise.reject(
+        new TypeError(`cannot read ${from.bytes} bytes into a slice of ${into.bytes} bytes`),
+      );
+    }
+    const part = this.#limits.maxWriteBytes;
+    if (into.bytes <= part) return this.#read(into, from, options);
+    const reads = partsOf(into.bytes, part).map((offset) =>
+      this.#read(partAt(into, offset, part), partAt(from, offset, part), options),
+    );
+    return Promise.all(reads).then(() => {});
+  }
+
+  #read(into: Slice<FabricBuffer>, from: RemoteSlice, options?: OperationOptions): Promise<void> {
+    const { read } = operationKind;
+    return this.#start(read, into, options, from) as Promise<unknown> as Promise<void>;
   }
 
   send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void> {
@@ -138,23 +159,32 @@ export class FabricChannel implements Channel {
   ): Promise<void> {
     const { immediate, ...limits } = options;
     const part = this.#limits.maxWriteBytes;
-    const last = Math.floor((from.bytes - 1) / part) * part;
-    const at = <S extends { offset: number; bytes: number }>(slice: S, offset: number): S => ({
-      ...slice,
-      offset: slice.offset + offset,
-      bytes: Math.min(part, slice.bytes - offset),
-    });
-    const parts: Promise<void>[] = [];
-    for (let offset = 0; offset < last; offset += part) {
-      parts.push(this.write(at(from, offset), at(to, offset), limits));
-    }
-    await Promise.all(parts);
-    await this.write(at(from, last), at(to, last), options);
+    const offsets = partsOf(from.bytes, part);
+    const last = offsets.pop()!;
+    const write = (offset: number, how: WriteOptions) =>
+      this.write(partAt(from, offset, part), partAt(to, offset, part), how);
+    await Promise.all(offsets.map((offset) => write(offset, limits)));
+    await write(last, options);
   }
 }
 
+/** Where the parts of something longer than the provider's limit begin. */
+const partsOf = (bytes: number, part: number): number[] =>
+  Array.from({ length: Math.ceil(bytes / part) }, (_, i) => i * part);
+
+const partAt = <S extends { offset: number; bytes: number }>(
+  slice: S,
+  offset: number,
+  part: number,
+): S => ({
+  ...slice,
+  offset: slice.offset + offset,
+  bytes: Math.min(part, slice.bytes - offset),
+});
+
 const verbs: Record<number, string> = {
   [operationKind.write]: 'write to',
+  [operationKind.read]: 'read from',
   [operationKind.send]: 'send to',
   [operationKind.recv]: 'receive from',
 };

@@ -13,7 +13,7 @@ const field = {
 } as const;
 
 /** What an operation does. */
-export const operationKind = { write: 0, send: 1, recv: 2 } as const;
+export const operationKind = { write: 0, send: 1, recv: 2, read: 3 } as const;
 const flag = { hasData: 1, delivered: 2 } as const;
 export const commandWords = 16;
 
