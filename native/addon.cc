@@ -17,6 +17,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::defineIpc(env, exports);
   weft::defineTransferBoard(env, exports);
   weft::defineOwnKernel(env, exports);
+  weft::defineTokenKernel(env, exports);
   weft::definePeer(env, exports);
   weft::defineSequence(env, exports);
   weft::defineNumbers(env, exports);

@@ -12,6 +12,7 @@ void defineQueue(Napi::Env env, Napi::Object exports);
 void defineIpc(Napi::Env env, Napi::Object exports);
 void defineTransferBoard(Napi::Env env, Napi::Object exports);
 void defineOwnKernel(Napi::Env env, Napi::Object exports);
+void defineTokenKernel(Napi::Env env, Napi::Object exports);
 void definePeer(Napi::Env env, Napi::Object exports);
 void defineSequence(Napi::Env env, Napi::Object exports);
 void defineNumbers(Napi::Env env, Napi::Object exports);

@@ -17,6 +17,17 @@ export {
   openGpu,
 } from './gpu/gpu.js';
 export { Kernel, type KernelArgument, type LaunchOptions, type LaunchShape } from './gpu/kernel.js';
+export {
+  type CopyPart,
+  gatherParts,
+  type KernelBuffer,
+  prepareCopy,
+  prepareSums,
+  type RowDtype,
+  type RowSums,
+  scatterParts,
+  TokenKernel,
+} from './gpu/tokens.js';
 export { HostBuffer, type MemoryKind, type Mismatch, type Slice } from './memory/buffer.js';
 export {
   type ServeTransfersOptions,

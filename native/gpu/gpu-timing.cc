@@ -48,21 +48,26 @@ void GpuTiming::enqueue(DeviceBlock& block) const {
   }
 }
 
+double timeRepeats(const GpuContextPtr& context, const Stream& stream, size_t repeats,
+                   const std::function<void()>& enqueue) {
+  CudaCurrent current(*context);
+  enqueue();
+  stream.synchronize();
+  if (repeats == 0) return 0;
+  Event start(context, true), end(context, true);
+  start.record(stream);
+  for (size_t i = 0; i < repeats; i++) enqueue();
+  end.record(stream);
+  stream.synchronize();
+  return Event::milliseconds(start, end) / static_cast<double>(repeats);
+}
+
 double GpuTiming::run(DeviceBlock& block) const {
   bool needsHost = work == GpuWork::copyToHost || work == GpuWork::copyToDevice;
   if (needsHost && !host) throw Fault("time", EINVAL, "a copy needs host memory");
   if (repeats == 0) throw Fault("time", EINVAL, "nothing to repeat");
-  const auto& context = block.memory.context();
-  CudaCurrent current(*context);
   auto held = block.pattern.hold();
-  Event start(context, true), end(context, true);
-  enqueue(block);  // loads the kernel, and grows what it needs, outside the timed part
-  block.pattern.stream().synchronize();
-  start.record(block.pattern.stream());
-  for (size_t i = 0; i < repeats; i++) enqueue(block);
-  end.record(block.pattern.stream());
-  block.pattern.stream().synchronize();
-  return Event::milliseconds(start, end) / static_cast<double>(repeats);
+  return timeRepeats(block.memory.context(), block.pattern.stream(), repeats, [&] { enqueue(block); });
 }
 
 }  // namespace weft

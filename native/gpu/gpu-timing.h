@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -8,6 +9,11 @@
 namespace weft {
 
 struct DeviceBlock;
+
+/// Enqueues once, which loads kernels and grows what they need, and waits; then `repeats` times back to back between
+/// two events of CUDA's. Milliseconds for each, on average; 0 if there are none.
+double timeRepeats(const GpuContextPtr& context, const Stream& stream, size_t repeats,
+                   const std::function<void()>& enqueue);
 
 enum class GpuWork { set, fill, read, verify, copyToHost, copyToDevice, copyOnDevice };
 

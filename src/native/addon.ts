@@ -1,6 +1,13 @@
 import type { NativeInfo, NativePort, NativeQuery } from './fabric.js';
 import { loadAddon } from './load.js';
-import type { Mismatch, NativeDeviceMemory, NativeGpu, NativeMemory } from './memory.js';
+import type {
+  Mismatch,
+  NativeDeviceMemory,
+  NativeGpu,
+  NativeMemory,
+  NativeTokenKernel,
+  NativeTokenWork,
+} from './memory.js';
 import type { NativePeer } from './peer.js';
 import type {
   NativeOwnKernel,
@@ -76,6 +83,7 @@ interface Addon {
     gpu?: number;
   }) => NativeTransferBoard;
   readonly OwnKernel: new (gpu: number, ptx: string, name: string) => NativeOwnKernel;
+  readonly TokenKernel: new (gpu: number, work: NativeTokenWork) => NativeTokenKernel;
   /** Whether two GPUs of this process reach each other over NVLink. */
   gpusLinked(from: number, to: number): boolean;
   queueRun(job: NativeQueueJob): NativeTask<NativeQueueResult>;

@@ -59,6 +59,25 @@ type GpuWork = 'set' | 'fill' | 'read' | 'verify' | 'copyToHost' | 'copyToDevice
 /** Memory that plans can move. */
 export type NativeSpan = NativeMemory | NativeDeviceMemory;
 
+/** What a kernel of kernels/tokens.cu does; see native/gpu/token-layout.h. */
+export type NativeTokenWork =
+  /** From offset, to offset, bytes; one after the other. */
+  | { readonly parts: Float64Array }
+  | {
+      readonly dtype: string;
+      readonly elements: number;
+      readonly addends: number;
+      readonly index: Int32Array;
+      readonly weights: Float32Array;
+    };
+
+/** The work with its lists in GPU memory, and a stream of its own. */
+export interface NativeTokenKernel {
+  /** Milliseconds of one repeat; 0 repeats run it once and resolve with 0. */
+  time(to: NativeSpan, from: NativeSpan, repeats: number): Promise<number>;
+  close(): void;
+}
+
 /** A GPU as its driver describes it, without a context on it. */
 export interface NativeGpu {
   /** CUDA's number: CUDA_VISIBLE_DEVICES decides what it counts. */

@@ -245,8 +245,9 @@ CuResult cuLaunchKernel(CuFunction function, unsigned gridX, unsigned, unsigned,
                         unsigned, CuStream, void** parameters, void**) {
   ANSWER(inContext("cuLaunchKernel"));
   const char* name = reinterpret_cast<const char*>(function);
-  if (!runKernel(name, gridX, blockX, parameters)) return kNotFound;
-  spend(name, *static_cast<const uint64_t*>(parameters[1]));
+  auto bytes = runKernel(name, gridX, blockX, parameters);
+  if (!bytes) return kNotFound;
+  spend(name, *bytes);
   return 0;
 }
 }  // extern "C"

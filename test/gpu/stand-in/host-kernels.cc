@@ -1,15 +1,16 @@
-// kernels/pattern.cu compiled for the CPU: the very source, with CUDA's words spelled out, every thread of a launch
-// one after the other. Right for kernels whose threads do not wait for each other.
+// kernels/pattern.cu and kernels/tokens.cu compiled for the CPU: the very sources, with CUDA's words spelled out, every
+// thread of a launch one after the other. Right for kernels whose threads do not wait for each other.
 #include "host-kernels.h"
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #define __global__
 #define __device__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 
-struct ulonglong2 {
+struct alignas(16) ulonglong2 {
   unsigned long long x, y;
 };
 
@@ -21,7 +22,6 @@ struct Index {
 thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 
 ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
-ulonglong2 __ldcs(const ulonglong2* from) { return *from; }
 int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 int __ffsll(long long bits) { return __builtin_ffsll(bits); }
 void atomicAdd(unsigned long long* to, unsigned long long value) { *to += value; }
@@ -29,9 +29,33 @@ void atomicMin(unsigned long long* to, unsigned long long value) {
   if (value < *to) *to = value;
 }
 
+template <typename T>
+T __ldcs(const T* from) {
+  return *from;
+}
+template <typename T>
+void __stcs(T* to, T value) {
+  *to = value;
+}
+
+float __fmul_rn(float a, float b) { return a * b; }
+float __fadd_rn(float a, float b) { return a + b; }
+float halfToFloat(uint16_t bits) {
+  _Float16 half;
+  std::memcpy(&half, &bits, sizeof(half));
+  return half;
+}
+uint16_t floatToHalf(float value) {
+  auto half = static_cast<_Float16>(value);
+  uint16_t bits;
+  std::memcpy(&bits, &half, sizeof(bits));
+  return bits;
+}
+
 }  // namespace
 
 #include "../../../kernels/pattern.cu"
+#include "../../../kernels/tokens.cu"
 
 namespace {
 
@@ -42,33 +66,49 @@ T argument(void** parameters, int index) {
   return value;
 }
 
-bool runThread(const char* name, void** p) {
-  auto* data = argument<uint8_t*>(p, 0);
-  auto bytes = argument<uint64_t>(p, 1);
-  if (std::strcmp(name, "weft_read") == 0) {
-    weft_read(data, bytes, argument<unsigned long long*>(p, 2));
-    return true;
-  }
-  auto seed = argument<uint64_t>(p, 2), position = argument<uint64_t>(p, 3);
-  if (std::strcmp(name, "weft_fill") == 0) {
-    weft_fill(data, bytes, seed, position);
-  } else if (std::strcmp(name, "weft_verify") == 0) {
-    weft_verify(data, bytes, seed, position, argument<unsigned long long*>(p, 4));
-  } else {
-    return false;
-  }
+using Data = uint8_t*;
+using Words = unsigned long long*;
+
+bool runThread(const std::string& name, void** p) {
+  auto number = [p](int index) { return argument<uint64_t>(p, index); };
+  if (name == "weft_read") weft_read(argument<Data>(p, 0), number(1), argument<Words>(p, 2));
+  else if (name == "weft_fill") weft_fill(argument<Data>(p, 0), number(1), number(2), number(3));
+  else if (name == "weft_verify") weft_verify(argument<Data>(p, 0), number(1), number(2), number(3), argument<Words>(p, 4));
+  else if (name == "weft_copy_parts")
+    weft_copy_parts(argument<Data>(p, 0), argument<Data>(p, 1), argument<const weft::CopyPart*>(p, 2), number(3));
+  else if (name == "weft_sum_float32") weft_sum_float32(argument<weft::RowSums>(p, 0));
+  else if (name == "weft_sum_float16") weft_sum_float16(argument<weft::RowSums>(p, 0));
+  else if (name == "weft_sum_bfloat16") weft_sum_bfloat16(argument<weft::RowSums>(p, 0));
+  else return false;
   return true;
+}
+
+/// Bytes that a copy by the driver would have moved in the same time.
+size_t workOf(const std::string& name, void** p) {
+  if (name == "weft_copy_parts") {
+    auto* parts = argument<const weft::CopyPart*>(p, 2);
+    size_t bytes = 0;
+    for (uint64_t i = 0; i < argument<uint64_t>(p, 3); i++) bytes += parts[i].bytes;
+    return bytes;
+  }
+  if (name.starts_with("weft_sum_")) {
+    auto sums = argument<weft::RowSums>(p, 0);
+    size_t rows = sums.tokens;
+    for (uint64_t i = 0; i < sums.tokens * sums.addends; i++) rows += sums.index[i] >= 0;
+    return rows * sums.elements * (name == "weft_sum_float32" ? 4 : 2) / 2;
+  }
+  return argument<uint64_t>(p, 1);
 }
 
 }  // namespace
 
-bool runKernel(const char* name, unsigned grid, unsigned block, void** parameters) {
+std::optional<size_t> runKernel(const std::string& name, unsigned grid, unsigned block, void** parameters) {
   gridDim.x = grid;
   blockDim.x = block;
   for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) {
     for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++) {
-      if (!runThread(name, parameters)) return false;
+      if (!runThread(name, parameters)) return std::nullopt;
     }
   }
-  return true;
+  return workOf(name, parameters);
 }

@@ -1,0 +1,172 @@
+// Rows of tokens and pages of a cache: copies of many parts, and weighted sums of rows. Any address may be of pinned
+// host memory. No thread waits for another.
+#include "../native/gpu/token-layout.h"
+
+namespace {
+
+using weft::CopyPart;
+using weft::RowSums;
+using Vector = ulonglong2;
+
+/// Independent accesses of a thread in flight.
+constexpr unsigned kCopiesTogether = 4;
+constexpr unsigned kAddendsTogether = 8;
+
+__device__ bool isAligned(uint64_t address, uint64_t bytes) { return address % bytes == 0; }
+
+/// One warp. The bytes before the first and after the last whole word are fewer than its threads.
+template <typename Word>
+__device__ void copyWords(uint8_t* to, const uint8_t* from, uint64_t bytes, unsigned lane) {
+  uint64_t ahead = (sizeof(Word) - reinterpret_cast<uintptr_t>(to) % sizeof(Word)) % sizeof(Word);
+  uint64_t head = ahead < bytes ? ahead : bytes;
+  uint64_t words = (bytes - head) / sizeof(Word);
+  uint64_t last = head + words * sizeof(Word);
+  if (lane < head) to[lane] = from[lane];
+  if (lane < bytes - last) to[last + lane] = from[last + lane];
+  auto* target = reinterpret_cast<Word*>(to + head);
+  auto* source = reinterpret_cast<const Word*>(from + head);
+  for (uint64_t i = lane; i < words; i += kCopiesTogether * weft::kWarpThreads) {
+    Word seen[kCopiesTogether];
+#pragma unroll
+    for (unsigned k = 0; k < kCopiesTogether; k++) {
+      if (i + k * weft::kWarpThreads < words) seen[k] = __ldcs(&source[i + k * weft::kWarpThreads]);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kCopiesTogether; k++) {
+      if (i + k * weft::kWarpThreads < words) __stcs(&target[i + k * weft::kWarpThreads], seen[k]);
+    }
+  }
+}
+
+__device__ float floatOf(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+__device__ uint32_t bitsOf(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+#ifdef __CUDACC__
+__device__ float halfToFloat(uint16_t bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+
+__device__ uint16_t floatToHalf(float value) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+#endif
+
+struct Float32 {
+  using Bits = uint32_t;
+  static __device__ float wide(Bits bits) { return floatOf(bits); }
+  static __device__ Bits rounded(float value) { return bitsOf(value); }
+};
+
+struct Float16 {
+  using Bits = uint16_t;
+  static __device__ float wide(Bits bits) { return halfToFloat(bits); }
+  static __device__ Bits rounded(float value) { return floatToHalf(value); }
+};
+
+struct Bfloat16 {
+  using Bits = uint16_t;
+  static __device__ float wide(Bits bits) { return floatOf(static_cast<uint32_t>(bits) << 16); }
+  static __device__ Bits rounded(float value) {
+    uint32_t bits = bitsOf(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // NaN
+    return static_cast<Bits>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+  }
+};
+
+/// One thread: the elements of one Word of a row, of which `at` is the first. The products are not fused with the
+/// additions: a CPU that adds in the same order gets the same sum.
+template <typename Type, typename Word>
+__device__ void addRows(const RowSums& sums, uint64_t token, uint64_t at) {
+  using Bits = typename Type::Bits;
+  constexpr unsigned count = sizeof(Word) / sizeof(Bits);
+  auto* from = reinterpret_cast<const Bits*>(sums.from) + at;
+  const int32_t* index = sums.index + token * sums.addends;
+  const float* weights = sums.weights + token * sums.addends;
+  float sum[count];
+  for (float& one : sum) one = -0.0f;  // which changes no addend, not even -0
+  bool any = false;
+  for (unsigned first = 0; first < sums.addends; first += kAddendsTogether) {
+    Word seen[kAddendsTogether] = {};
+    bool there[kAddendsTogether];
+#pragma unroll
+    for (unsigned k = 0; k < kAddendsTogether; k++) {
+      int32_t row = first + k < sums.addends ? index[first + k] : -1;
+      there[k] = row >= 0;
+      if (there[k]) seen[k] = __ldcs(reinterpret_cast<const Word*>(from + static_cast<uint64_t>(row) * sums.elements));
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kAddendsTogether; k++) {
+      if (!there[k]) continue;
+      any = true;
+      float weight = weights[first + k];
+      Bits element[count];
+      memcpy(element, &seen[k], sizeof(Word));
+#pragma unroll
+      for (unsigned i = 0; i < count; i++) sum[i] = __fadd_rn(sum[i], __fmul_rn(weight, Type::wide(element[i])));
+    }
+  }
+  Bits rounded[count];
+#pragma unroll
+  for (unsigned i = 0; i < count; i++) rounded[i] = Type::rounded(any ? sum[i] : 0);
+  Word result;
+  memcpy(&result, rounded, sizeof(Word));
+  __stcs(reinterpret_cast<Word*>(reinterpret_cast<Bits*>(sums.to) + token * sums.elements + at), result);
+}
+
+/// A block takes a tile at a time: as many Words of one token as it has threads.
+template <typename Type, typename Word>
+__device__ void addTiles(const RowSums& sums) {
+  constexpr unsigned count = sizeof(Word) / sizeof(typename Type::Bits);
+  uint64_t words = sums.elements / count;
+  uint64_t tiles = (words + blockDim.x - 1) / blockDim.x;
+  for (uint64_t tile = blockIdx.x; tile < tiles * sums.tokens; tile += gridDim.x) {
+    uint64_t word = tile % tiles * blockDim.x + threadIdx.x;
+    if (word < words) addRows<Type, Word>(sums, tile / tiles, word * count);
+  }
+}
+
+/// By vectors where every row starts on one, else by elements.
+template <typename Type>
+__device__ void addAll(const RowSums& sums) {
+  using Bits = typename Type::Bits;
+  uint64_t places = reinterpret_cast<uintptr_t>(sums.from) | reinterpret_cast<uintptr_t>(sums.to);
+  if (isAligned(places | sums.elements * sizeof(Bits), sizeof(Vector))) addTiles<Type, Vector>(sums);
+  else addTiles<Type, Bits>(sums);
+}
+
+}  // namespace
+
+/// A warp copies a part at a time; parts of similar length keep all of them busy. Works for any grid, and for blocks
+/// of whole warps.
+extern "C" __global__ void __launch_bounds__(1024)
+    weft_copy_parts(uint8_t* to, const uint8_t* from, const CopyPart* parts, uint64_t count) {
+  unsigned lane = threadIdx.x % weft::kWarpThreads;
+  unsigned warps = blockDim.x / weft::kWarpThreads;
+  uint64_t stride = static_cast<uint64_t>(gridDim.x) * warps;
+  for (uint64_t i = blockIdx.x * static_cast<uint64_t>(warps) + threadIdx.x / weft::kWarpThreads; i < count; i += stride) {
+    CopyPart part = parts[i];
+    uint8_t* target = to + part.to;
+    const uint8_t* source = from + part.from;
+    uint64_t apart = reinterpret_cast<uintptr_t>(target) ^ reinterpret_cast<uintptr_t>(source);
+    if (isAligned(apart, sizeof(Vector))) copyWords<Vector>(target, source, part.bytes, lane);
+    else if (isAligned(apart, sizeof(uint32_t))) copyWords<uint32_t>(target, source, part.bytes, lane);
+    else copyWords<uint8_t>(target, source, part.bytes, lane);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_float32(RowSums sums) { addAll<Float32>(sums); }
+extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_float16(RowSums sums) { addAll<Float16>(sums); }
+extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_bfloat16(RowSums sums) { addAll<Bfloat16>(sums); }
