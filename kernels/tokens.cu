@@ -29,11 +29,11 @@ __device__ void copyWords(uint8_t* to, const uint8_t* from, uint64_t bytes, unsi
     Word seen[kCopiesTogether];
 #pragma unroll
     for (unsigned k = 0; k < kCopiesTogether; k++) {
-      if (i + k * weft::kWarpThreads < words) seen[k] = __ldcs(&source[i + k * weft::kWarpThreads]);
+      if (i + k * weft::kWarpThreads < words) seen[k] = source[i + k * weft::kWarpThreads];
     }
 #pragma unroll
     for (unsigned k = 0; k < kCopiesTogether; k++) {
-      if (i + k * weft::kWarpThreads < words) __stcs(&target[i + k * weft::kWarpThreads], seen[k]);
+      if (i + k * weft::kWarpThreads < words) target[i + k * weft::kWarpThreads] = seen[k];
     }
   }
 }
@@ -105,7 +105,7 @@ __device__ void addRows(const RowSums& sums, uint64_t token, uint64_t at) {
     for (unsigned k = 0; k < kAddendsTogether; k++) {
       int32_t row = first + k < sums.addends ? index[first + k] : -1;
       there[k] = row >= 0;
-      if (there[k]) seen[k] = __ldcs(reinterpret_cast<const Word*>(from + static_cast<uint64_t>(row) * sums.elements));
+      if (there[k]) seen[k] = *reinterpret_cast<const Word*>(from + static_cast<uint64_t>(row) * sums.elements);
     }
 #pragma unroll
     for (unsigned k = 0; k < kAddendsTogether; k++) {
@@ -123,7 +123,7 @@ __device__ void addRows(const RowSums& sums, uint64_t token, uint64_t at) {
   for (unsigned i = 0; i < count; i++) rounded[i] = Type::rounded(any ? sum[i] : 0);
   Word result;
   memcpy(&result, rounded, sizeof(Word));
-  __stcs(reinterpret_cast<Word*>(reinterpret_cast<Bits*>(sums.to) + token * sums.elements + at), result);
+  *reinterpret_cast<Word*>(reinterpret_cast<Bits*>(sums.to) + token * sums.elements + at) = result;
 }
 
 /// A block takes a tile at a time: as many Words of one token as it has threads.
@@ -154,9 +154,9 @@ __device__ void addAll(const RowSums& sums) {
 extern "C" __global__ void __launch_bounds__(1024)
     weft_copy_parts(uint8_t* to, const uint8_t* from, const CopyPart* parts, uint64_t count) {
   unsigned lane = threadIdx.x % weft::kWarpThreads;
-  unsigned warps = blockDim.x / weft::kWarpThreads;
-  uint64_t stride = static_cast<uint64_t>(gridDim.x) * warps;
-  for (uint64_t i = blockIdx.x * static_cast<uint64_t>(warps) + threadIdx.x / weft::kWarpThreads; i < count; i += stride) {
+  uint64_t warps = blockDim.x / weft::kWarpThreads;
+  uint64_t first = blockIdx.x * warps + threadIdx.x / weft::kWarpThreads;
+  for (uint64_t i = first; i < count; i += gridDim.x * warps) {
     CopyPart part = parts[i];
     uint8_t* target = to + part.to;
     const uint8_t* source = from + part.from;

@@ -123,7 +123,7 @@ export function lackingIn(folder) {
 export const runner = `#!/bin/sh
 # Unpacks the bundle beside this script and runs it: run.sh ARGUMENTS is weft ARGUMENTS.
 #   run.sh test [FILES…]        the tests, if they were packed
-#   run.sh bench-gpu [OPTIONS]  comparisons/bench-gpu.mjs
+#   run.sh bench-gpu [OPTIONS]  comparisons/bench-gpu.mjs; bench-tokens likewise
 #   run.sh node ARGUMENTS…      the Node inside, in the unpacked folder
 # It unpacks once into WEFT_BUNDLE_DIR if that is set, else into a temporary folder.
 set -eu
@@ -148,7 +148,7 @@ PATH="$folder/path:$PATH"
 export PATH
 case "\${1:-}" in
   test) shift; cd "$folder"; "$folder/node" node_modules/vitest/vitest.mjs run "\${@:-test/gpu}" ;;
-  bench-gpu) shift; "$folder/node" "$folder/comparisons/bench-gpu.mjs" "$@" ;;
+  bench-gpu|bench-tokens) bench=$1; shift; "$folder/node" "$folder/comparisons/$bench.mjs" "$@" ;;
   node) shift; cd "$folder"; "$folder/node" "$@" ;;
   *) "$folder/node" "$folder/bin/weft" "$@" ;;
 esac

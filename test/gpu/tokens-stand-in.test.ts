@@ -34,7 +34,9 @@ describe('a copy of parts', () => {
     using buffer = gpu.allocate(100);
     using large = gpu.allocate(200);
     using kernel = prepareCopy(gpu, [{ from: 0, to: 60, bytes: 50 }]);
-    await expect(kernel.run(buffer, large)).rejects.toThrow('the target needs 110 bytes and has 100');
+    await expect(kernel.run(buffer, large)).rejects.toThrow(
+      'the target needs 110 bytes and has 100',
+    );
     using reading = prepareCopy(gpu, [{ from: 60, to: 0, bytes: 50 }]);
     await expect(reading.run(large, buffer)).rejects.toThrow(TypeError);
     await expect(reading.run(buffer, large)).resolves.toBeUndefined();

@@ -165,9 +165,10 @@ describe('run.sh', () => {
     });
   });
 
-  test('runs the tests and the GPU benchmark by name', () => {
+  test('runs the tests and the GPU benchmarks by name', () => {
     expect(runIt(['test']).stdout).toBe('vitest.mjs run test/gpu\n');
     expect(runIt(['bench-gpu', '--sweep']).stdout).toBe('bench-gpu.mjs --sweep \n');
+    expect(runIt(['bench-tokens']).stdout).toBe('bench-tokens.mjs  \n');
   });
 
   test('leaves nothing behind, unless it was told where to unpack', () => {

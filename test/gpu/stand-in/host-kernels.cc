@@ -22,20 +22,12 @@ struct Index {
 thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 
 ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
+ulonglong2 __ldcs(const ulonglong2* from) { return *from; }
 int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 int __ffsll(long long bits) { return __builtin_ffsll(bits); }
 void atomicAdd(unsigned long long* to, unsigned long long value) { *to += value; }
 void atomicMin(unsigned long long* to, unsigned long long value) {
   if (value < *to) *to = value;
-}
-
-template <typename T>
-T __ldcs(const T* from) {
-  return *from;
-}
-template <typename T>
-void __stcs(T* to, T value) {
-  *to = value;
 }
 
 float __fmul_rn(float a, float b) { return a * b; }
