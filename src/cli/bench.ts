@@ -4,7 +4,7 @@ import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import { findOffers } from '../fabric/providers.js';
-import type { LauncherEnd } from '../peers/mpirun.js';
+import { type LauncherEnd, mpiLauncher, type RankLauncher } from '../peers/mpirun.js';
 import {
   type Benchmark,
   commonKeysOf,
@@ -124,9 +124,7 @@ export function preflight({ provider, nics, channels }: Settings): void {
 
 /** Starts the ranks of this machine in a benchmark's own way; undefined where it has none. */
 function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<number> | undefined {
-  const { benchmark, settings } = job;
-  if (isPlanned(benchmark) || benchmark.fabric !== 'own') return undefined;
-  const launcher = benchmark.launcher?.(job);
+  const launcher = launcherOf(job);
   if (!launcher) return undefined;
   if (!quiet) {
     process.stderr.write(
@@ -135,7 +133,7 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
   }
   const [, script = '', ...args] = process.argv;
   const command = { command: process.execPath, args: [script, ...args] };
-  return launcher.start({ ranks, pin: settings.pin, ...command }).then((end) => {
+  return launcher.start({ ranks, pin: job.settings.pin, ...command }).then((end) => {
     if (end.code === exitCode.ok) return exitCode.ok;
     if (!end.explained) {
       process.stderr.write(
@@ -146,6 +144,12 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
     const ours = Object.values<number>(exitCode).find((code) => code === end.code);
     return ours ?? exitCode.failed;
   });
+}
+
+function launcherOf(job: Job): RankLauncher | undefined {
+  const { benchmark, settings } = job;
+  if (isPlanned(benchmark)) return settings.against?.includes('mpi') ? mpiLauncher() : undefined;
+  return benchmark.fabric === 'own' ? benchmark.launcher?.(job) : undefined;
 }
 
 /** Launchers, as shells, add 128 to the number of the signal that killed what they started. */

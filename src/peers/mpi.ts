@@ -34,7 +34,7 @@ export function mpiRefusal(collective: Collective, world: number): string | unde
 /** The elements of a block; where blocks differ, also those before it. */
 function mostCounted(collective: Collective, world: number): number {
   if (collective.kind !== 'alltoallv') return collective.bytes / elementBytesOf(collective.dtype);
-  const { uniform, elementBytes = 1 } = collective;
+  const { uniform, elementBytes } = collective;
   if (uniform) return (collective.sendBytes(0)[0] ?? 0) / elementBytes;
   const all = Array.from({ length: world }, (_, rank) => footprintOf(collective, rank, world));
   return (

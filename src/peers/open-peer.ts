@@ -3,7 +3,8 @@ import { WeftError } from '../errors.js';
 import { addon, isNativeFault } from '../native/addon.js';
 import { type NativeCollective, type NativePeer, peerKinds, peerTypes } from '../native/peer.js';
 import { type Collective, elementBytesOf } from '../plan/collective.js';
-import { type Peer, type PeerId, type PeerJob, together, Unavailable } from './peer.js';
+import type { PeerId } from '../settings/table.js';
+import { type Peer, type PeerJob, together, Unavailable } from './peer.js';
 
 /** A library behind the interface of native/peers/peer.h. */
 interface PeerLibrary {
@@ -62,7 +63,7 @@ export function nativeOf(collective: Collective, rank: number): NativeCollective
     const element = { type: peerTypes.indexOf(dtype), elementBytes: elementBytesOf(dtype) };
     return { kind, ...element, bytes, root, uniform: true, sendBytes: none, receiveBytes: none };
   }
-  const { uniform, elementBytes = 1 } = collective;
+  const { uniform, elementBytes } = collective;
   return {
     ...{ kind, type: peerTypes.indexOf('opaque'), elementBytes, bytes: 0, root: 0, uniform },
     sendBytes: Float64Array.from(collective.sendBytes(rank)),

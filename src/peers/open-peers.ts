@@ -1,9 +1,10 @@
 import { isWeftError } from '../errors.js';
 import type { Collective } from '../plan/collective.js';
+import type { PeerId } from '../settings/table.js';
 import { glooRefusal, openGloo } from './gloo.js';
 import { mpiRefusal, openMpi } from './mpi.js';
 import { openNccl } from './nccl.js';
-import { type Peer, type PeerId, type PeerJob, Unavailable } from './peer.js';
+import { type Peer, type PeerJob, Unavailable } from './peer.js';
 
 /** Something that cannot run, or failed before it ran. */
 export interface Missing<Id extends string = PeerId> {

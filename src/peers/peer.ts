@@ -1,11 +1,8 @@
 import { type ErrorCode, isWeftError, messageOf, WeftError } from '../errors.js';
 import type { HostBuffer } from '../memory/buffer.js';
 import type { Collective } from '../plan/collective.js';
+import type { PeerId } from '../settings/table.js';
 import type { World } from '../world/world.js';
-
-/** The libraries that Weft is compared with. */
-export const peerIds = ['gloo', 'mpi', 'nccl'] as const;
-export type PeerId = (typeof peerIds)[number];
 
 /** A library that carries out collectives, opened. Every rank makes the same calls in the same order. */
 export interface Peer {

@@ -1,18 +1,35 @@
-/** Element types of numbers that can be added. */
-export const sumDtypes = ['float32', 'float16', 'bfloat16', 'int32'] as const;
-export type SumDtype = (typeof sumDtypes)[number];
+import type { SumDtype } from './plan.js';
+import type { Content, Traffic } from './traffic.js';
 
 /** Every rank sends blocks of their own sizes to every rank. They lie one after the other, in the order of ranks. */
 export interface AllToAllV {
   readonly kind: 'alltoallv';
   /** Every block of every rank has the same size. */
   readonly uniform: boolean;
-  /** Divides the size of every block; default 1. */
-  readonly elementBytes?: number;
+  /** Divides the size of every block. */
+  readonly elementBytes: number;
   /** By target rank. */
   sendBytes(rank: number): readonly number[];
   /** By source rank. */
   receiveBytes(rank: number): readonly number[];
+}
+
+/** An exchange of any sizes. `elementBytes` divides all of them. */
+export function allToAllV(
+  world: number,
+  bytesBetween: (source: number, target: number) => number,
+  elementBytes = 1,
+): AllToAllV {
+  const ranks = Array.from({ length: world }, (_, rank) => rank);
+  const sendBytes = (rank: number) => ranks.map((target) => bytesBetween(rank, target));
+  const first = bytesBetween(0, 0);
+  return {
+    kind: 'alltoallv',
+    uniform: ranks.every((rank) => sendBytes(rank).every((bytes) => bytes === first)),
+    elementBytes,
+    sendBytes,
+    receiveBytes: (rank) => ranks.map((source) => bytesBetween(source, rank)),
+  };
 }
 
 /** The same size on every rank, from one buffer to another. */
@@ -53,3 +70,57 @@ export function footprintOf(collective: Collective, rank: number, world: number)
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** What ranks hold before and after a collective. No plan carries it out: it has no transfers of its own. */
+export function collectiveTraffic(collective: Collective, world: number): Traffic {
+  const footprint = (rank: number) => footprintOf(collective, rank, world);
+  const numbers = adds(collective) && {
+    dtype: collective.dtype,
+    of: (rank: number) => [{ offset: 0, bytes: footprint(rank).sourceBytes }],
+  };
+  return {
+    title: collective.kind,
+    world,
+    sequential: false,
+    outgoing: () => [],
+    incoming: () => [],
+    contents: (rank) => contentsAfter(collective, rank, world),
+    ...(numbers && { numbers }),
+    sourceBytes: (rank) => footprint(rank).sourceBytes,
+    targetBytes: (rank) => footprint(rank).targetBytes,
+  };
+}
+
+function contentsAfter(collective: Collective, rank: number, world: number): Content[] {
+  const ranks = Array.from({ length: world }, (_, one) => one);
+  if (collective.kind === 'alltoallv') return blocksAfter(collective, rank);
+  const { kind, bytes, root = 0 } = collective;
+  const sumOf = (offset: number) => ranks.map((one) => ({ rank: one, offset }));
+  switch (kind) {
+    case 'allreduce':
+      return [{ offset: 0, bytes, sumOf: sumOf(0) }];
+    case 'reduce-scatter':
+      return [{ offset: 0, bytes, sumOf: sumOf(rank * bytes) }];
+    case 'allgather':
+      return ranks.map((one) => ({
+        offset: one * bytes,
+        bytes,
+        copyOf: { rank: one, offset: 0 },
+      }));
+    case 'broadcast':
+      return rank === root ? [] : [{ offset: 0, bytes, copyOf: { rank: root, offset: 0 } }];
+  }
+}
+
+function blocksAfter({ sendBytes, receiveBytes }: AllToAllV, rank: number): Content[] {
+  let offset = 0;
+  return receiveBytes(rank).map((bytes, source) => {
+    const content = {
+      offset,
+      bytes,
+      copyOf: { rank: source, offset: sum(sendBytes(source).slice(0, rank)) },
+    };
+    offset += bytes;
+    return content;
+  });
+}

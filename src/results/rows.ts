@@ -26,6 +26,7 @@ type Extras = Pick<
   | 'peakGbps'
   | 'resent'
   | 'path'
+  | 'against'
   | 'perPeer'
   | 'perRank'
 >;

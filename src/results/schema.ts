@@ -75,6 +75,21 @@ const breakdownSchema = z.object({
   negativeSamples: count.optional(),
 });
 
+/** Of a row of another library: how many times as long Weft took, in rounds in which all took turns. */
+const againstSchema = z.object({
+  /** The library and its version. */
+  library: z.string(),
+  rounds: count,
+  /** By Weft's column: the median over rounds, and where it lies with 95 % confidence. */
+  ratios: z.array(
+    z.object({
+      column: z.string(),
+      ratio: z.number(),
+      interval: z.tuple([z.number(), z.number()]).readonly(),
+    }),
+  ),
+});
+
 export const rowSchema = z.object({
   /** Of row-kinds.ts; open, so that rows of a kind that came later can be read. */
   kind: z.string(),
@@ -116,6 +131,7 @@ export const rowSchema = z.object({
   resent: count.optional(),
   /** The NICs' own counters of the timed loop; absent in files of older versions and where no plan ran. */
   path: pathSchema.optional(),
+  against: againstSchema.optional(),
   /** Of a prediction: where the mean lies with 95 % confidence, in nanoseconds. */
   interval: z.tuple([z.number(), z.number()]).readonly().optional(),
   /** Of a soak: the interval that the row is; `repeat` is its number. */

@@ -1,6 +1,7 @@
 import type { FigureBytes } from '../measure/figures.js';
 import type { Summary } from '../measure/statistics.js';
 import type { RankLauncher } from '../peers/mpirun.js';
+import type { Collective } from '../plan/collective.js';
 import type { Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
@@ -106,6 +107,11 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];
+  /**
+   * What its one turn does, as other libraries name it: the same in all columns of a size. Then `--against` compares with
+   * them. Undefined where they have nothing like it.
+   */
+  against?(situation: Situation<O>): Collective | undefined;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
   sizesOf?(asked: Asked<O>): readonly number[];
   /** Figures of a row beyond time and rate. */
@@ -192,8 +198,10 @@ const forFabric = [
 export function commonKeysOf(benchmark: Benchmark): CommonKey[] {
   const { without = [], takes = [] } = benchmark;
   const noFabric = !isPlanned(benchmark) && benchmark.fabric === false;
+  const comparable = isPlanned(benchmark) && benchmark.against !== undefined;
   const refused: readonly CommonKey[] = [
     ...without,
+    ...(comparable ? [] : (['against'] as const)),
     ...(noFabric ? forFabric : []),
     ...optIn.filter((key) => !takes.includes(key)),
   ];

@@ -54,6 +54,11 @@ export function jobOf(benchmark: Benchmark, given: Given): Job {
   const options = valuesOf(benchmark.options ?? {}, given);
   sizesOf(settings);
   columnsOf(benchmark, settings.columns);
+  if (settings.against && settings.repeats > 1) {
+    throw new WeftError('BAD_USAGE', '`repeats` and `against` cannot be used together', {
+      hint: 'Some libraries can be opened only once in a process. Run the command several times.',
+    });
+  }
   benchmark.check?.({ settings, options });
   return { benchmark, settings, options };
 }

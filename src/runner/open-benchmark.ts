@@ -31,7 +31,7 @@ async function open(options: RecordOptions): Promise<OpenBenchmark> {
     record: recordOf(job, session),
     run: () =>
       isPlanned(benchmark)
-        ? runBenchmark({ ...job, benchmark }, session, listener)
+        ? runBenchmark({ ...job, benchmark }, session, listener, iface)
         : benchmark.run({ ...procedure, session }),
     [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };

@@ -8,6 +8,7 @@ import type { Row } from '../results/schema.js';
 import { pacingFor } from '../session/pacing.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
+import { Against } from './against.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
@@ -34,6 +35,7 @@ export async function runBenchmark(
   job: PlanJob,
   session: Session,
   listener: Listener,
+  iface?: string,
 ): Promise<void> {
   const skip = (column: Column, reason: string, bytes?: number) => {
     const size = bytes === undefined ? {} : { bytes };
@@ -41,10 +43,16 @@ export async function runBenchmark(
       listener.row(skippedRow({ column: column.name, ...size, reason }));
   };
   const { todo, misfits, rows } = await prepareRows(job, session, skip);
+  const row = (one: Row) => listener.row(one);
+  await using against = await Against.open({ job, session, rows, cells: todo, iface, row });
+  const total = todo.length;
   for (const [index, { bytes, column }] of todo.entries()) {
-    listener.starting({ index, total: todo.length, column: column.name, bytes });
-    const row = await rows.measure(column, bytes);
-    if (row) listener.row(row);
+    listener.starting({ index, total, column: column.name, bytes });
+    const measured = await rows.measure(column, bytes);
+    if (measured) listener.row(measured);
+    // Smallest sizes first: after the last column of a size, all of them.
+    if (todo[index + 1]?.bytes === bytes) continue;
+    await against?.compare(todo.filter((cell) => cell.bytes === bytes));
   }
   for (const { column, bytes, reason } of misfits) skip(column, reason, bytes);
 }
@@ -184,7 +192,12 @@ export class RowRunner {
 
   /** One verified iteration, and how long it took on this rank. */
   verify(engine: Engine, turn: Turn, plan: Plan) {
-    return verifyTimed(engine, turn.traffic, plan, seedOfCheck(this.#runSeed, this.#checks++));
+    return verifyTimed(engine, turn.traffic, plan, this.nextSeed());
+  }
+
+  /** Of the next check; the same on every rank. */
+  nextSeed(): number {
+    return seedOfCheck(this.#runSeed, this.#checks++);
   }
 
   async warm(engine: Engine, plan: Plan): Promise<void> {

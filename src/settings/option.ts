@@ -162,6 +162,20 @@ export const choice = <const T extends string>(values: readonly T[]): ValueKind<
   inFile: values.map((value) => `\`${value}\``).join(' or '),
 });
 
+/** Some of these words, separated by commas, each once. */
+export const several = <const T extends string>(
+  values: readonly T[],
+  what: string,
+): ValueKind<readonly T[]> => ({
+  parse: (value) => {
+    const words = value.split(',').map((word) => word.trim().toLowerCase());
+    const known = words.filter((word): word is T => values.some((one) => one === word));
+    if (known.length === words.length) return [...new Set(known)];
+    throw new Error(`It must be ${values.join(', ')}, or several separated by commas.`);
+  },
+  inFile: `list of ${what}`,
+});
+
 const boolean = (value: unknown): boolean => {
   if (typeof value === 'boolean') return value;
   throw new Error('It must be true or false.');

@@ -6,6 +6,7 @@ import {
   onOff,
   option,
   seconds,
+  several,
   size,
   sizeAboveZero,
   text,
@@ -71,6 +72,10 @@ export const fabricOptions = {
   }),
 };
 
+/** The libraries that benchmarks can be compared with. */
+export const peerIds = ['gloo', 'mpi', 'nccl'] as const;
+export type PeerId = (typeof peerIds)[number];
+
 export const measureOptions = {
   minBytes: option({ flags: '-b, --min-bytes <size>', help: 'smallest size', kind: size }),
   maxBytes: option({ flags: '-e, --max-bytes <size>', help: 'largest size', kind: size }),
@@ -119,6 +124,11 @@ export const measureOptions = {
     help: 'columns to run, separated by commas',
     kind: names,
     defaultText: 'all',
+  }),
+  against: option({
+    flags: '--against <libraries>',
+    help: `compare in turns with any of ${peerIds.join(',')}`,
+    kind: several(peerIds, 'libraries'),
   }),
   buffers: option({
     flags: '--buffers <count>',

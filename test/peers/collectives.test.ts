@@ -5,7 +5,8 @@ import type { NativePeer } from '../../src/native/peer.js';
 import { nativeOf } from '../../src/peers/open-peer.js';
 import { refusalOf } from '../../src/peers/open-peers.js';
 import { requireShim } from '../../src/peers/shims.js';
-import { type Collective, footprintOf, sumDtypes } from '../../src/plan/collective.js';
+import { allToAllV, type Collective, footprintOf } from '../../src/plan/collective.js';
+import { sumDtypes } from '../../src/plan/plan.js';
 
 const world = 3;
 const ranks = Array.from({ length: world }, (_, rank) => rank);
@@ -69,12 +70,7 @@ describe('collectives of gloo, with every rank in this process', () => {
       [4, 0, 0],
       [8, 4, 0],
     ];
-    const found = await outputs({
-      kind: 'alltoallv',
-      uniform: false,
-      sendBytes: (rank) => bytes[rank]!,
-      receiveBytes: (rank) => bytes.map((row) => row[rank]!),
-    });
+    const found = await outputs(allToAllV(world, (from, to) => bytes[from]![to]!, 4));
     expect(found).toEqual([[200, 300, 301], [100, 101, 302], [102]]);
   });
 

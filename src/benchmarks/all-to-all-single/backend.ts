@@ -1,4 +1,4 @@
-import { peerIds } from '../../peers/peer.js';
+import { peerIds } from '../../settings/table.js';
 
 export const backendIds = ['fabric', ...peerIds] as const;
 export type BackendId = (typeof backendIds)[number];

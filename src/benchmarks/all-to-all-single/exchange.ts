@@ -1,6 +1,6 @@
 import { WeftError } from '../../errors.js';
 import { formatBytes } from '../../measure/units.js';
-import type { AllToAllV } from '../../plan/collective.js';
+import { type AllToAllV, allToAllV } from '../../plan/collective.js';
 import { allToAllMatrixTraffic } from '../../plan/patterns/all-to-all.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { type Dtype, elementBytesOf } from './dtype.js';
@@ -93,13 +93,7 @@ export class Exchange {
 
   /** As collective libraries see it. */
   get collective(): AllToAllV {
-    return {
-      kind: 'alltoallv',
-      uniform: this.uniform,
-      elementBytes: this.elementBytes,
-      sendBytes: (rank) => this.sendBytes(rank),
-      receiveBytes: (rank) => this.receiveBytes(rank),
-    };
+    return allToAllV(this.world, (from, to) => this.matrix[from]![to]!, this.elementBytes);
   }
 
   #sourceOffset(rank: number, peer: number): number {

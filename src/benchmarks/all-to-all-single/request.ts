@@ -2,14 +2,7 @@ import { WeftError } from '../../errors.js';
 import { requireNccl } from '../../peers/nccl.js';
 import { ifAvailable } from '../../peers/peer.js';
 import type { Asked } from '../../runner/benchmark.js';
-import {
-  choice,
-  option,
-  size,
-  text,
-  type ValueKind,
-  type ValuesOf,
-} from '../../settings/option.js';
+import { choice, option, several, size, text, type ValuesOf } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
 import { type BackendId, backendIds } from './backend.js';
 import { dtypes } from './dtype.js';
@@ -17,16 +10,6 @@ import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchan
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
 
 export const defaultBytes = 4 * 2 ** 20;
-
-const backendList: ValueKind<readonly BackendId[]> = {
-  parse: (value) => {
-    const names = value.split(',').map((name) => name.trim().toLowerCase());
-    const known = names.filter((name): name is BackendId => backendIds.some((id) => id === name));
-    if (known.length === names.length) return [...new Set(known)];
-    throw new Error(`It must be ${backendIds.join(', ')}, or several separated by commas.`);
-  },
-  inFile: 'list of backends',
-};
 
 export const options = {
   msgBytes: option({
@@ -44,7 +27,7 @@ export const options = {
   backends: option({
     flags: '--backend <list>',
     help: `any of ${backendIds.join(',')}`,
-    kind: backendList,
+    kind: several(backendIds, 'backends'),
     defaultText: 'nccl or fabric',
   }),
   zipf: option({

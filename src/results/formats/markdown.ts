@@ -1,6 +1,7 @@
 import { differencesOf } from '../../analysis/hosts/differences.js';
 import { isInMatrix } from '../row-kinds.js';
 import type { Run } from '../schema.js';
+import { againstTable, againstTitle } from './against.js';
 import { differenceMarkdown } from './differences.js';
 import { findingsOf } from './findings.js';
 import { gridOf, leadOf } from './grid.js';
@@ -17,7 +18,7 @@ export function formatMarkdown(run: Run, { verbose = false }: { verbose?: boolea
   );
   const differences = run.diagnosis ? differenceMarkdown(differencesOf(run.world)) : [];
   const title = `**${escapedMarkdown(describeRun(run))}**`;
-  return `${[title, '', ...tables, ...differences, ...notes].join('\n')}\n`;
+  return `${[title, '', ...tables, ...comparedLines(run), ...differences, ...notes].join('\n')}\n`;
 }
 
 function gridLines(run: Run): string[] {
@@ -41,6 +42,13 @@ function gridLines(run: Run): string[] {
     ),
   ]);
   return [...markdownTable({ heads, lines: body }), ''];
+}
+
+function comparedLines(run: Run): string[] {
+  const table = againstTable(run);
+  if (!table) return [];
+  const heads = table.heads.map(escapedMarkdown);
+  return [againstTitle, '', ...markdownTable({ ...table, heads }), ''];
 }
 
 function matrixLines({ title, names, cells }: Matrix): string[] {

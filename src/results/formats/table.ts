@@ -3,6 +3,7 @@ import type { Note, NoteKind } from '../note.js';
 import { type Figure, gbpsText } from '../row-figures.js';
 import { isInMatrix } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
+import { againstTable, againstTitle } from './against.js';
 import { backendTables, hasBackends, trafficOf } from './backends.js';
 import { barText, sparkline } from './bars.js';
 import { differenceLines } from './differences.js';
@@ -10,6 +11,7 @@ import { findingsOf } from './findings.js';
 import { type Grid, gridOf, leadOf } from './grid.js';
 import { heatMap, matricesOf } from './heat-map.js';
 import { describeRun, markOf, shownNotes } from './notes.js';
+import { alignedTable } from './plain-table.js';
 import { type Paint, painter, wrap } from './text.js';
 
 export interface TableOptions {
@@ -67,7 +69,8 @@ export function formatTable(run: Run, options: TableOptions = {}): string {
     );
   const below = [findingsOf(run), shownNotes(run, options.verbose)].map(written);
   const differences = run.diagnosis ? differenceLines(differencesOf(run.world)) : [];
-  const parts = [[...title, ...about], ...tablesOf(run, style, options), differences, ...below];
+  const tables = [...tablesOf(run, style, options), comparedLines(run, style)];
+  const parts = [[...title, ...about], ...tables, differences, ...below];
   const filled = parts.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -79,6 +82,13 @@ function tablesOf(run: Run, style: Style, { unicode = true, bars = false }: Tabl
     return matricesOf(run).map((matrix) => heatMap(matrix, { paint, unicode, width }));
   }
   return gridTables(run, style, bars ? { unicode } : undefined);
+}
+
+function comparedLines(run: Run, { paint, width }: Style): string[] {
+  const table = againstTable(run);
+  if (!table) return [];
+  const [head = '', ...lines] = alignedTable(table);
+  return [...wrap(againstTitle, width), paint('bold', head), ...lines];
 }
 
 function gridTables(run: Run, style: Style, bars: { unicode: boolean } | undefined): string[][] {

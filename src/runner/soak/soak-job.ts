@@ -15,6 +15,11 @@ export function soakJobOf(benchmark: Benchmark, given: Given): Job {
       hint: 'Use --reopen to open new connections for every interval.',
     });
   }
+  if (given.against !== undefined) {
+    throw new WeftError('BAD_USAGE', '`against` has no effect on soak', {
+      hint: `Compare with other libraries in a run of ${benchmark.id} by itself.`,
+    });
+  }
   if (!isPlanned(benchmark)) return jobOf(benchmark, given);
   const { columns, sizes } = benchmark;
   const clamped = Math.min(sizes.maxBytes, Math.max(sizes.minBytes, usualBytes));

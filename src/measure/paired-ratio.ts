@@ -1,0 +1,31 @@
+import { median } from './quantile.js';
+
+/** How many times as long one thing takes as another. */
+export interface Ratio {
+  readonly ratio: number;
+  /** Holds the true ratio with at least 95 % confidence; with fewer than 6 rounds it is the whole range. */
+  readonly interval: readonly [low: number, high: number];
+}
+
+/**
+ * The median over rounds of A's time over B's, which were measured one after the other in each round. The interval is
+ * between two order statistics, so that noise may have any distribution.
+ */
+export function pairedRatio(a: readonly number[], b: readonly number[]): Ratio {
+  const ratios = a.map((time, round) => time / b[round]!).sort((one, other) => one - other);
+  const out = leftOut(ratios.length);
+  return { ratio: median(ratios), interval: [ratios[out]!, ratios.at(-1 - out)!] };
+}
+
+/** How many values on either side the interval of a median leaves out: a fair coin falls so rarely in 2.5 %. */
+function leftOut(count: number): number {
+  let term = 0.5 ** count;
+  let below = term;
+  let out = 0;
+  while (below <= 0.025 && out < count) {
+    out++;
+    term *= (count - out + 1) / out;
+    below += term;
+  }
+  return out;
+}

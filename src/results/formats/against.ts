@@ -1,0 +1,44 @@
+import { groupBy } from '../../measure/group.js';
+import { formatBytes } from '../../measure/units.js';
+import { noValue } from '../row-figures.js';
+import type { Row, Run } from '../schema.js';
+import type { PlainTable } from './plain-table.js';
+
+type Compared = Row & { readonly against: NonNullable<Row['against']> };
+
+const comparedRows = ({ rows }: Run): Compared[] =>
+  rows.filter((row): row is Compared => (row.against?.ratios.length ?? 0) > 0);
+
+/** What the table of `againstTable` is about. */
+export const againstTitle = 'Weft’s time over the other library’s (95 % interval); below 1, Weft is faster';
+
+/** A line per size and column of Weft's, a column per library; undefined where nothing was compared. */
+export function againstTable(run: Run): PlainTable | undefined {
+  const rows = comparedRows(run);
+  if (rows.length === 0) return undefined;
+  const libraries = [...new Set(rows.map(({ column }) => column))];
+  const versions = libraries.map((id) => rows.find((row) => row.column === id)!.against.library);
+  const lines = [...groupBy(rows, ({ bytes }) => bytes)].flatMap(([bytes, ofSize]) => {
+    const columns = new Set(ofSize.flatMap(({ against }) => against.ratios.map((r) => r.column)));
+    return [...columns].map((column) => [
+      formatBytes(bytes ?? 0),
+      column,
+      ...libraries.map((id) =>
+        ratioText(
+          ofSize
+            .find((row) => row.column === id)
+            ?.against.ratios.find((ratio) => ratio.column === column),
+        ),
+      ),
+    ]);
+  });
+  const heads = libraries.map((id, i) => `${id} (${versions[i]})`);
+  return { heads: ['Size', 'Column', ...heads], lines, left: [1] };
+}
+
+/** `0.84 (0.80-0.88)` */
+function ratioText(found: Compared['against']['ratios'][number] | undefined): string {
+  if (!found) return noValue;
+  const [ratio, low, high] = [found.ratio, ...found.interval].map((value) => value.toFixed(2));
+  return `${ratio} (${low}-${high})`;
+}

@@ -1,0 +1,216 @@
+import type { Engine } from '../engine/engine.js';
+import { figuresOf } from '../measure/figures.js';
+import { pairedRatio } from '../measure/paired-ratio.js';
+import { summarize } from '../measure/statistics.js';
+import { HostBuffer } from '../memory/buffer.js';
+import { namedInterfaces } from '../peers/interfaces.js';
+import { openPeerById, refusalOf } from '../peers/open-peers.js';
+import type { Peer, PeerBuffers } from '../peers/peer.js';
+import { type Collective, collectiveTraffic, footprintOf } from '../plan/collective.js';
+import { measuredRow, skippedRow } from '../results/rows.js';
+import type { Row } from '../results/schema.js';
+import type { Session } from '../session/session.js';
+import type { PeerId } from '../settings/table.js';
+import type { Cell } from './fitting.js';
+import { type RoundTimes, rounds, takeTurns } from './in-turns.js';
+import { type PlanJob, situationOf } from './job.js';
+import { gatherAvailable, misfit } from './memory-plan.js';
+import type { Ready, RowRunner } from './runner.js';
+import { addChecked, type Checked, describeWrong, verifyTurn } from './verify.js';
+
+export interface AgainstOptions {
+  readonly job: PlanJob;
+  readonly session: Session;
+  readonly rows: RowRunner;
+  /** The rows that will be measured. */
+  readonly cells: readonly Cell[];
+  /** The interface that the user named for sockets. */
+  readonly iface?: string | undefined;
+  /** Hears of rows on rank 0. */
+  row(row: Row): void;
+}
+
+/** What one size is as a collective, or why it is not compared. The same on every rank. */
+type Subject = { readonly collective: Collective } | { readonly reason: string };
+
+/** Other libraries, open to be compared with a job's plans. Every rank makes the same calls in the same order. */
+export class Against implements AsyncDisposable {
+  readonly #options: AgainstOptions;
+  readonly #subjects: ReadonlyMap<number, Subject>;
+  readonly #buffers: PeerBuffers;
+  readonly #peers: Peer[] = [];
+
+  private constructor(options: AgainstOptions, subjects: ReadonlyMap<number, Subject>) {
+    const { rank, size } = options.session.world;
+    const footprints = [...subjects.values()].flatMap((one) =>
+      'collective' in one ? [footprintOf(one.collective, rank, size)] : [],
+    );
+    this.#options = options;
+    this.#subjects = subjects;
+    this.#buffers = {
+      input: new HostBuffer(Math.max(64, ...footprints.map((one) => one.sourceBytes))),
+      output: new HostBuffer(Math.max(64, ...footprints.map((one) => one.targetBytes))),
+    };
+  }
+
+  /** Opens the libraries that were asked for; undefined where none was. One that cannot run gets its row here. */
+  static async open(options: AgainstOptions): Promise<Against | undefined> {
+    const { against: ids = [] } = options.job.settings;
+    if (ids.length === 0 || options.cells.length === 0) return undefined;
+    const against = new Against(options, await subjectsOf(options));
+    try {
+      for (const id of ids) await against.#open(id);
+      return against;
+    } catch (error) {
+      await against[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async #open(id: PeerId): Promise<void> {
+    const { job, session, iface } = this.#options;
+    const { timeoutMs, gpus } = job.settings;
+    const reasons = [...this.#subjects.values()].map((one) => this.#refusal(id, one));
+    if (reasons.every((reason) => reason !== undefined)) return this.#skip(id, reasons[0]!);
+    const peer = await openPeerById(id, {
+      ...{ world: session.world, buffers: this.#buffers, timeoutMs, gpus },
+      interfaces: namedInterfaces(process.env, iface),
+      ifaceGiven: iface !== undefined,
+    });
+    if ('reason' in peer) this.#skip(id, peer.reason, { outcome: peer.outcome });
+    else this.#peers.push(peer);
+  }
+
+  /** Compares all columns of one size with every library, in turns, and writes a row per library. */
+  async compare(cells: readonly Cell[]): Promise<void> {
+    const { session, rows, job, row } = this.#options;
+    const { bytes } = cells[0]!;
+    const subject = this.#subjects.get(bytes)!;
+    const peers = this.#peers.filter(({ id }) => {
+      const reason = this.#refusal(id, subject);
+      if (reason !== undefined) this.#skip(id, reason, { bytes });
+      return reason === undefined;
+    });
+    if (!('collective' in subject) || peers.length === 0) return;
+    const ours = cells.map(({ column }) => onlyTurn(rows.ready(column, bytes)));
+    const [{ plan }] = ours as [Ours];
+    const theirs = peers.map((peer) => ({
+      column: peer.id,
+      engine: asEngine(peer, subject.collective, this.#buffers, session.world.rank),
+      plan,
+    }));
+    const check = async (): Promise<Checked[]> => {
+      const found: Checked[] = [];
+      const traffic = collectiveTraffic(subject.collective, session.world.size);
+      if (!job.settings.check) return found;
+      for (const { engine } of theirs) {
+        found.push(await verifyTurn(engine, traffic, plan, rows.nextSeed()));
+      }
+      return found;
+    };
+    const before = await check();
+    const times = await takeTurns(session, [...ours, ...theirs], job.settings);
+    const checks = await session.world.gather('checked', [before, await check()]);
+    if (!times || !checks) return;
+    for (const [index, peer] of peers.entries()) {
+      const checked = addChecked(checks.flat().flatMap((all) => all[index] ?? []));
+      row(rowOfPeer(peer, { ours, times, own: times[ours.length + index]!, bytes, checked }));
+    }
+  }
+
+  #refusal(id: PeerId, subject: Subject): string | undefined {
+    if ('reason' in subject) return subject.reason;
+    return refusalOf(id, subject.collective, this.#options.session.world.size);
+  }
+
+  #skip(id: PeerId, reason: string, more: { bytes?: number; outcome?: 'failed' | 'skipped' } = {}) {
+    const { session, row } = this.#options;
+    if (session.world.rank === 0) row(skippedRow({ column: id, reason, ...more }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const peer of this.#peers.splice(0).reverse()) await peer.close();
+    this.#buffers.input.close();
+    this.#buffers.output.close();
+  }
+}
+
+/** The libraries work on buffers of their own, beside those of the plans. */
+async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<number, Subject>> {
+  const { world } = session;
+  const available = await gatherAvailable(world);
+  return new Map(
+    cells.map(({ column, bytes }): [number, Subject] => {
+      const situation = situationOf(job, world.size, bytes, column);
+      const collective = job.benchmark.against?.(situation);
+      if (!collective) return [bytes, { reason: 'no library does this with these options' }];
+      const needs = world.members.map(({ rank }) => footprintOf(collective, rank, world.size));
+      const reason = misfit(world, needs, available);
+      return [bytes, reason === undefined ? { collective } : { reason }];
+    }),
+  );
+}
+
+/** A column of Weft's, as a contender. */
+interface Ours {
+  readonly column: string;
+  readonly memory: 'pinned' | 'device';
+  readonly engine: Engine;
+  readonly plan: Ready['plans'][number];
+  readonly turn: Ready['turns'][number];
+}
+
+function onlyTurn({ column, engine, turns, plans }: Ready): Ours {
+  const [turn, ...more] = turns;
+  if (!turn || more.length > 0) throw new TypeError('only a benchmark of one turn is comparable');
+  return { column: column.name, memory: column.memory.id, engine, plan: plans[0]!, turn };
+}
+
+/** A library in the place of an engine: whatever the plan is, it carries out the collective. */
+const asEngine = (
+  peer: Peer,
+  collective: Collective,
+  { input, output }: PeerBuffers,
+  rank: number,
+): Pick<Engine, 'rank' | 'source' | 'target' | 'run'> => ({
+  rank,
+  source: input,
+  target: output,
+  run: (_plan, { iterations, batch = 1 }) => peer.run(collective, { iterations, batch }),
+});
+
+interface PeerRow {
+  readonly ours: readonly Ours[];
+  /** Of Weft's columns, then of the libraries. */
+  readonly times: readonly RoundTimes[];
+  readonly own: RoundTimes;
+  readonly bytes: number;
+  readonly checked: Checked;
+}
+
+/** Made on rank 0. Its line is not known: what a library uses is its own affair. */
+function rowOfPeer({ id, version }: Peer, { ours, times, own, bytes, checked }: PeerRow): Row {
+  const { batch, samples } = own;
+  const perIteration = (one: RoundTimes) => one.samples.map((sample) => sample / one.batch);
+  // GPU memory is compared with GPU memory.
+  const memory = id === 'nccl' ? 'device' : 'pinned';
+  const ratios = ours.flatMap((one, index) =>
+    one.memory === memory
+      ? [{ column: one.column, ...pairedRatio(perIteration(times[index]!), perIteration(own)) }]
+      : [],
+  );
+  return measuredRow({
+    column: id,
+    bytes,
+    samples,
+    batch,
+    figures: figuresOf({
+      bytes: ours[0]!.turn.figureBytes,
+      meanNanoseconds: summarize(samples, batch).mean,
+    }),
+    checked: { bytes: checked.bytes, wrong: checked.wrong },
+    labels: id === 'nccl' ? {} : { memory: 'host' },
+    failure: checked.wrong > 0 ? describeWrong(checked) : undefined,
+    against: { library: version, rounds, ratios },
+  });
+}
