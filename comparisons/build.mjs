@@ -12,6 +12,8 @@ const flags = ['-std=gnu11', '-O3', '-flto', '-Wall', '-Wextra'];
 const fabric = { compiler: 'gcc', shared: ['fabric-pair.c'], headers: ['fabric-pair.h'] };
 const programs = {
   'fabric-pingpong': { ...fabric, libraries: ['-lfabric'] },
+  'fabric-rate': { ...fabric, libraries: ['-lfabric'] },
+  'fabric-bidir': { ...fabric, libraries: ['-lfabric'] },
   'open-close-loop': { ...fabric, libraries: ['-lfabric'] },
   // By its full name: where MPICH is installed too, mpicc may be either.
   'mpi-alltoall': { compiler: 'mpicc.openmpi', shared: [], headers: [], libraries: [] },

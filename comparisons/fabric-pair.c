@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -142,16 +145,16 @@ void side_connect(struct side *side)
     must(fi_av_insert(side->av, theirs.address, 1, &side->peer, 0, NULL) != 1, "fi_av_insert");
 }
 
-void side_meet(struct side *side)
+void side_meet(struct side *sides, int count)
 {
     char token = 1;
-    must(send(side->socket, &token, 1, MSG_NOSIGNAL) != 1, "send");
+    must(send(sides->socket, &token, 1, MSG_NOSIGNAL) != 1, "send");
     for (;;) {
-        ssize_t n = recv(side->socket, &token, 1, MSG_DONTWAIT);
+        ssize_t n = recv(sides->socket, &token, 1, MSG_DONTWAIT);
         if (n == 1) return;
         if (n == 0) errno = EPIPE;
         must(n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK), "the other rank is gone");
-        for (int i = 0; i < polls_per_look; i++) side_poll(side);
+        for (int i = 0; i < polls_per_look * count; i++) side_poll(&sides[i % count]);
     }
 }
 
@@ -179,4 +182,54 @@ void side_poll(struct side *side)
     }
     if (n != -FI_EAGAIN) fail_with_queue_error(side);
     if (++side->empty_polls > polls_before_yield) sched_yield();
+}
+
+void side_check(const struct side *side, size_t bytes)
+{
+    char expected = (char)(2 - side->rank);
+    for (size_t i = 0; i < bytes; i++) {
+        if (side->in[i] == expected) continue;
+        fprintf(stderr, "rank %d: byte %zu is %d, not %d\n", side->rank, i, side->in[i], expected);
+        exit(1);
+    }
+}
+
+int run_pair(void (*be_rank)(int rank, int socket, const void *settings), const void *settings)
+{
+    int sockets[2];
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
+    pid_t parent = getpid();
+    pid_t child = fork();
+    must(child < 0, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) return 1;
+        close(sockets[0]);
+        be_rank(1, sockets[1], settings);
+        return 0;
+    }
+    close(sockets[1]);
+    be_rank(0, sockets[0], settings);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void print_samples(double *samples, size_t count)
+{
+    double sum = 0;
+    printf("\"samples\":[");
+    for (size_t i = 0; i < count; i++) {
+        sum += samples[i];
+        printf("%s%.1f", i ? "," : "", samples[i]);
+    }
+    qsort(samples, count, sizeof *samples, ascending);
+    printf("],\"nanoseconds\":{\"min\":%.1f,\"p25\":%.1f,\"median\":%.1f,\"mean\":%.1f}}\n", samples[0],
+           samples[count / 4], samples[count / 2], sum / (double)count);
 }

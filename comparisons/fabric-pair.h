@@ -1,6 +1,6 @@
 /*
- * Two processes on this machine with one libfabric endpoint each, as plainly as the interface allows. The parent
- * is rank 0, the forked child rank 1; they exchange addresses and keys over a socket pair. Nothing here is timed.
+ * Two processes on this machine with libfabric endpoints, as plainly as the interface allows. The parent is rank 0,
+ * the forked child rank 1; they exchange addresses and keys over a socket pair.
  */
 #ifndef WEFT_FABRIC_PAIR_H
 #define WEFT_FABRIC_PAIR_H
@@ -55,11 +55,41 @@ void side_close_domain(struct side *side);
 /* Tells the peer where we are and learns where it is. Blocks until both have called it. */
 void side_connect(struct side *side);
 
-/* Blocks until both have called it; the queue is polled meanwhile, since providers progress only then. */
-void side_meet(struct side *side);
+/* Blocks until both have called it; all queues are polled meanwhile, since providers progress only then. */
+void side_meet(struct side *sides, int count);
 
 /* Reads the queue once and counts what it finds; yields the core after 200 empty reads in a row. */
 void side_poll(struct side *side);
+
+/* Posts, and polls while the provider has no room. */
+#define POST(side, call)                                            \
+    do {                                                            \
+        ssize_t code_;                                              \
+        while ((code_ = (call)) == -FI_EAGAIN) side_poll(side);     \
+        must((int)code_, #call);                                    \
+    } while (0)
+
+/*
+ * Writes from `out` to the peer's `in`, with data for its queue. By message and not fi_writedata: `net` in libfabric
+ * 1.17 heeds FI_DELIVERY_COMPLETE only when the call names it.
+ */
+static inline void side_write(struct side *side, size_t offset, size_t bytes, uint64_t data, uint64_t flags)
+{
+    struct iovec from = {.iov_base = side->out + offset, .iov_len = bytes};
+    struct fi_rma_iov to = {.addr = side->peer_in + offset, .len = bytes, .key = side->peer_key};
+    struct fi_msg_rma message = {.msg_iov = &from, .desc = &side->desc, .iov_count = 1, .addr = side->peer,
+                                 .rma_iov = &to, .rma_iov_count = 1, .data = data};
+    POST(side, fi_writemsg(side->ep, &message, flags | FI_REMOTE_CQ_DATA | FI_COMPLETION));
+}
+
+/* Every byte that arrived is the peer's rank + 1; otherwise the process ends with a message. */
+void side_check(const struct side *side, size_t bytes);
+
+/* Forks and runs both ranks, each with its end of a socket pair; the exit code of the program. */
+int run_pair(void (*be_rank)(int rank, int socket, const void *settings), const void *settings);
+
+/* Ends a line of JSON: `"samples":[…],"nanoseconds":{…}}`. Sorts them. */
+void print_samples(double *samples, size_t count);
 
 void pin_to_core(int core);
 uint64_t now_ns(void);

@@ -12,13 +12,9 @@
 #include "fabric-pair.h"
 
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum operation { sendrecv, write_pingpong, writebw };
@@ -33,14 +29,6 @@ struct settings {
     bool delivery_complete, huge_pages;
     unsigned timeout_s;
 };
-
-/* The operations; each post is tried again from the poll loop while the provider has no room. */
-#define POST(side, call)                                            \
-    do {                                                            \
-        ssize_t code_;                                              \
-        while ((code_ = (call)) == -FI_EAGAIN) side_poll(side);     \
-        must((int)code_, #call);                                    \
-    } while (0)
 
 static inline void wait_received(struct side *side, uint64_t count)
 {
@@ -69,21 +57,11 @@ static void send_message(struct side *side, size_t bytes)
     wait_sent(side, target);
 }
 
-/* By message and not fi_writedata: `net` in libfabric 1.17 heeds FI_DELIVERY_COMPLETE only when the call names it. */
-static void post_write(struct side *side, size_t offset, size_t bytes, uint64_t data, uint64_t flags)
-{
-    struct iovec from = {.iov_base = side->out + offset, .iov_len = bytes};
-    struct fi_rma_iov to = {.addr = side->peer_in + offset, .len = bytes, .key = side->peer_key};
-    struct fi_msg_rma message = {.msg_iov = &from, .desc = &side->desc, .iov_count = 1, .addr = side->peer,
-                                 .rma_iov = &to, .rma_iov_count = 1, .data = data};
-    POST(side, fi_writemsg(side->ep, &message, flags | FI_REMOTE_CQ_DATA | FI_COMPLETION));
-}
-
 static void write_message(struct side *side, const struct settings *s)
 {
     uint64_t data = (uint64_t)side->rank, target = side->sent + 1;
     if (s->delivery_complete) {
-        post_write(side, 0, s->bytes, data, FI_DELIVERY_COMPLETE);
+        side_write(side, 0, s->bytes, data, FI_DELIVERY_COMPLETE);
     } else if (s->bytes <= side->info->tx_attr->inject_size) {
         POST(side, fi_inject_writedata(side->ep, side->out, s->bytes, data, side->peer, side->peer_in, side->peer_key));
         return;
@@ -127,7 +105,7 @@ static void writebw_batch(struct side *side, const struct settings *s, uint64_t 
             size_t offset = c * s->chunk;
             size_t bytes = s->bytes - offset < s->chunk ? s->bytes - offset : s->chunk;
             while (c - (side->sent - before) >= s->window) side_poll(side);
-            post_write(side, offset, bytes, c, FI_DELIVERY_COMPLETE);
+            side_write(side, offset, bytes, c, FI_DELIVERY_COMPLETE);
         }
         wait_sent(side, before + chunks);
     }
@@ -148,7 +126,7 @@ static size_t run(struct side *side, const struct settings *s, double *samples)
     int transfers = s->operation == writebw ? 1 : 2;
     size_t count = 0;
     if (s->operation == sendrecv) post_recv(side, s->bytes);
-    side_meet(side);
+    side_meet(side, 1);
     for (uint64_t done = 0; done < total;) {
         uint64_t left = done < s->warmup ? s->warmup - done : total - done;
         uint64_t batch = left < s->batch ? left : s->batch;
@@ -158,46 +136,23 @@ static size_t run(struct side *side, const struct settings *s, double *samples)
         if (done >= s->warmup) samples[count++] = (double)elapsed / (double)(batch * transfers);
         done += batch;
     }
-    side_meet(side);
+    side_meet(side, 1);
     return count;
-}
-
-/* Every side sends its rank + 1 in every byte. */
-static void check_received(const struct side *side, const struct settings *s)
-{
-    if (s->operation == writebw && side->rank == 0) return;
-    char expected = (char)(2 - side->rank);
-    for (size_t i = 0; i < s->bytes; i++) {
-        if (side->in[i] == expected) continue;
-        fprintf(stderr, "rank %d: byte %zu is %d, not %d\n", side->rank, i, side->in[i], expected);
-        exit(1);
-    }
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void print_result(const struct side *side, const struct settings *s, double *samples, size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) sum += samples[i];
     printf("{\"program\":\"fabric-pingpong\",\"provider\":\"%s\",\"library\":\"%u.%u\",\"op\":\"%s\",\"bytes\":%zu,"
            "\"iterations\":%lu,\"batch\":%lu,\"deliveryComplete\":%s,",
            side->info->fabric_attr->prov_name, FI_MAJOR(fi_version()), FI_MINOR(fi_version()),
            operation_names[s->operation], s->bytes, s->iterations, s->batch, s->delivery_complete ? "true" : "false");
     if (s->operation == writebw) printf("\"chunk\":%zu,\"window\":%lu,", s->chunk, s->window);
-    printf("\"samples\":[");
-    for (size_t i = 0; i < count; i++) printf("%s%.1f", i ? "," : "", samples[i]);
-    qsort(samples, count, sizeof *samples, ascending);
-    printf("],\"nanoseconds\":{\"min\":%.1f,\"p25\":%.1f,\"median\":%.1f,\"mean\":%.1f}}\n", samples[0],
-           samples[count / 4], samples[count / 2], sum / (double)count);
+    print_samples(samples, count);
 }
 
-static void be_rank(int rank, int socket, const struct settings *s)
+static void be_rank(int rank, int socket, const void *settings)
 {
+    const struct settings *s = settings;
     struct side side = {.rank = rank, .socket = socket};
     struct side_options options = {.provider = s->provider, .bytes = s->bytes, .huge_pages = s->huge_pages};
     options.caps = s->operation == sendrecv ? FI_MSG : FI_MSG | FI_RMA;
@@ -212,7 +167,8 @@ static void be_rank(int rank, int socket, const struct settings *s)
     double *samples = calloc(s->iterations / s->batch + 1, sizeof *samples);
     if (samples == NULL) must(-FI_ENOMEM, "calloc");
     size_t count = run(&side, s, samples);
-    check_received(&side, s);
+    /* Every side sends its rank + 1 in every byte. */
+    if (s->operation != writebw || rank == 1) side_check(&side, s->bytes);
     if (rank == 0) print_result(&side, s, samples, count);
     free(samples);
     /* Not left to the end of the process: shm's segment would stay in /dev/shm. */
@@ -273,21 +229,5 @@ static struct settings parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct settings settings = parse(argc, argv);
-    int sockets[2];
-    must(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), "socketpair");
-    pid_t parent = getpid();
-    pid_t child = fork();
-    must(child < 0, "fork");
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) return 1;
-        close(sockets[0]);
-        be_rank(1, sockets[1], &settings);
-        return 0;
-    }
-    close(sockets[1]);
-    be_rank(0, sockets[0], &settings);
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+    return run_pair(be_rank, &settings);
 }
