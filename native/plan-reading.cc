@@ -176,6 +176,9 @@ void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, co
     if (plan.world > port.endpoint(channel).peers.size()) throw Fault("plan", EINVAL, "the plan has more ranks than are connected");
   }
   for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStep::Read && step.channel < plan.channels && !port.endpoint(step.channel).reads()) {
+      throw Fault("read", FI_EOPNOTSUPP, "the plan reads, and this provider cannot read from peers");
+    }
     if (!isWithin(plan, step, host, device)) throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
     if (step.kind == PlanStep::Sum) checkSum(plan, step, host);
     else if (step.parts > 0) checkParts(plan, step, host[step.kind == PlanStep::Wait ? 1 : step.buffer]);

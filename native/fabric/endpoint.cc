@@ -116,6 +116,11 @@ bool Endpoint::recalls() const {
   return !(directed && shared && FI_VERSION_GE(Library::get().version, FI_VERSION(1, 19)));
 }
 
+// Without any of these, FI_RMA stands for all of them.
+bool Endpoint::reads() const {
+  return (info->caps & FI_READ) || !(info->caps & (FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
+}
+
 std::string Endpoint::label() const {
   bool named = info && info->nic && info->nic->device_attr && info->nic->device_attr->name;
   return "channel " + std::to_string(index) + (named ? " (" + std::string(info->nic->device_attr->name) + ")" : "");

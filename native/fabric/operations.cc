@@ -53,6 +53,9 @@ void Operations::fill(Operation& operation, Port& port) {
   operation.delivered = flags & Delivered;
   operation.data = static_cast<uint32_t>(command_[Data]);
   if (operation.kind != OperationKind::Write && operation.kind != OperationKind::Read) return;
+  if (operation.kind == OperationKind::Read && !port.endpoint(index).reads()) {
+    throw Fault("read", FI_EOPNOTSUPP, "this provider cannot read from peers");
+  }
   const RemoteRegion& remote = port.remote(static_cast<uint32_t>(command_[Remote]));
   operation.remoteAddress = remote.address[index] + static_cast<uint64_t>(command_[RemoteOffset]);
   operation.remoteKey = remote.key[index];

@@ -97,7 +97,7 @@ struct Endpoint {
 
   /// As errors name it: the channel, and the NIC where libfabric knows it.
   std::string label() const;
-  bool recalls() const;  // receives can be cancelled
+  bool recalls() const, reads() const;  // receives can be cancelled; peers can be read from
   Queue& queueOf(const Operation& operation) {
     return operation.kind == OperationKind::Recv ? receives : sends;
   }

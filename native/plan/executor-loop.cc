@@ -218,16 +218,6 @@ void Executor::poll() {
   progressed_ = true;
 }
 
-// Copies are started and told here, outside the completion queues.
-void Executor::pollCopies() {
-  if (copies_->poll(beside_)) finishBeside();
-}
-
-// A slice at a time, so that the network goes on.
-void Executor::workOnSums() {
-  if (sums_->work(beside_)) finishBeside();
-}
-
 void Executor::finishBeside() {
   for (uint32_t index : beside_) {
     tracks_[index].done = 1;

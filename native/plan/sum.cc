@@ -35,16 +35,20 @@ struct BFloat16 {
   }
 };
 
-// Without branches, so that the compiler can take several at a time.
+// Without a branch: the compiler does not calculate both sides of one with floats, and so takes one number at a time.
+inline uint32_t pick(bool first, uint32_t one, uint32_t other) { return other ^ ((one ^ other) & (0u - first)); }
+
 struct Float16 {
   using Word = uint16_t;
   using Sum = float;
   static Sum get(Word word) {
-    // The exponent's bias differs by 112, and a multiplication also gives subnormal numbers their exponent.
-    float scaled = std::bit_cast<float>(static_cast<uint32_t>(word & 0x7FFF) << 13) * 0x1p112f;
-    uint32_t bits = std::bit_cast<uint32_t>(scaled);
-    bits |= (word & 0x7C00) == 0x7C00 ? 0x7F800000u : 0;
-    return std::bit_cast<float>(bits | static_cast<uint32_t>(word & 0x8000) << 16);
+    const uint32_t exponent = word & 0x7C00, sign = static_cast<uint32_t>(word & 0x8000) << 16;
+    uint32_t bits = (static_cast<uint32_t>(word & 0x7FFF) << 13) + 0x38000000;  // the exponent's bias differs by 112
+    // A subnormal number is a fraction of 2^-14: with that added, and taken away again, it gets its exponent.
+    const float subnormal = std::bit_cast<float>(bits + 0x00800000) - 0x1p-14f;
+    bits = pick(exponent == 0x7C00, bits + 0x38000000, bits);
+    bits = pick(exponent == 0, std::bit_cast<uint32_t>(subnormal), bits);
+    return std::bit_cast<float>(bits | sign);
   }
   static Word put(Sum sum) {
     uint32_t bits = std::bit_cast<uint32_t>(sum), sign = bits >> 16 & 0x8000;
@@ -52,9 +56,9 @@ struct Float16 {
     uint32_t normal = (bits - 0x38000000 + 0xFFF + (bits >> 13 & 1)) >> 13;
     // Added to 0.5, a subnormal result lies in the lowest bits, rounded by the addition.
     uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
-    uint32_t large = bits > 0x7F800000 ? 0x7E00 : 0x7C00;
-    uint32_t small = bits < 0x38800000 ? subnormal : normal;
-    return static_cast<Word>(sign | (bits >= 0x47800000 ? large : small));
+    uint32_t large = pick(bits > 0x7F800000, 0x7E00, 0x7C00);
+    uint32_t small = pick(bits < 0x38800000, subnormal, normal);
+    return static_cast<Word>(sign | pick(bits >= 0x47800000, large, small));
   }
 };
 
@@ -65,16 +69,27 @@ void SumQueue::addAs(const SumPart& part, size_t skip, size_t bytes) {
   using Word = typename Dtype::Word;
   using Sum = typename Dtype::Sum;
   const Addend* addends = addends_.data() + part.firstAddend;
+  const auto from = [&](uint32_t i) {
+    return reinterpret_cast<const Word*>(buffers_[addends[i].buffer] + addends[i].offset + skip);
+  };
+  const auto weight = [&](uint32_t i) { return static_cast<Sum>(addends[i].weight); };
   for (size_t end = skip + bytes; skip < end; skip += kBlock * sizeof(Word)) {
     const size_t count = std::min(kBlock, (end - skip) / sizeof(Word));
+    auto* into = reinterpret_cast<Word*>(buffers_[1] + part.into + skip);
+    if (part.addends == 2) {  // the usual case needs no sums in between
+      const Word *one = from(0), *other = from(1);
+      const Sum ofOne = weight(0), ofOther = weight(1);
+#pragma GCC ivdep  // what is written is an addend itself, or apart from it
+      for (size_t k = 0; k < count; k++) into[k] = Dtype::put(ofOne * Dtype::get(one[k]) + ofOther * Dtype::get(other[k]));
+      continue;
+    }
     Sum sums[kBlock];
     for (uint32_t i = 0; i < part.addends; i++) {
-      const auto* from = reinterpret_cast<const Word*>(buffers_[addends[i].buffer] + addends[i].offset + skip);
-      const auto weight = static_cast<Sum>(addends[i].weight);
-      if (i == 0) for (size_t k = 0; k < count; k++) sums[k] = weight * Dtype::get(from[k]);
-      else for (size_t k = 0; k < count; k++) sums[k] += weight * Dtype::get(from[k]);
+      const Word* one = from(i);
+      const Sum of = weight(i);
+      if (i == 0) for (size_t k = 0; k < count; k++) sums[k] = of * Dtype::get(one[k]);
+      else for (size_t k = 0; k < count; k++) sums[k] += of * Dtype::get(one[k]);
     }
-    auto* into = reinterpret_cast<Word*>(buffers_[1] + part.into + skip);
     for (size_t k = 0; k < count; k++) into[k] = Dtype::put(sums[k]);
   }
 }

@@ -61,32 +61,26 @@ export class FabricChannel implements Channel {
   }
 
   write(from: Slice<FabricBuffer>, to: RemoteSlice, options?: WriteOptions): Promise<void> {
-    if (from.bytes !== to.bytes) {
-      return Promise.reject(
-        new TypeError(`cannot write ${from.bytes} bytes to a slice of ${to.bytes} bytes`),
-      );
-    }
+    if (from.bytes !== to.bytes) return differ('write', from.bytes, 'to', to.bytes);
     if (from.bytes > this.#limits.maxWriteBytes) return this.#writeInParts(from, to, options);
     return this.#start(operationKind.write, from, options, to) as Promise<unknown> as Promise<void>;
   }
 
   read(into: Slice<FabricBuffer>, from: RemoteSlice, options?: OperationOptions): Promise<void> {
-    if (into.bytes !== from.bytes) {
-      return Promise.reject(
-        new TypeError(`cannot read ${from.bytes} bytes into a slice of ${into.bytes} bytes`),
-      );
-    }
+    if (into.bytes !== from.bytes) return differ('read', from.bytes, 'into', into.bytes);
     const part = this.#limits.maxWriteBytes;
-    if (into.bytes <= part) return this.#read(into, from, options);
+    if (into.bytes <= part) {
+      return this.#start(
+        operationKind.read,
+        into,
+        options,
+        from,
+      ) as Promise<unknown> as Promise<void>;
+    }
     const reads = partsOf(into.bytes, part).map((offset) =>
-      this.#read(partAt(into, offset, part), partAt(from, offset, part), options),
+      this.read(partAt(into, offset, part), partAt(from, offset, part), options),
     );
     return Promise.all(reads).then(() => {});
-  }
-
-  #read(into: Slice<FabricBuffer>, from: RemoteSlice, options?: OperationOptions): Promise<void> {
-    const { read } = operationKind;
-    return this.#start(read, into, options, from) as Promise<unknown> as Promise<void>;
   }
 
   send(from: Slice<FabricBuffer>, options?: OperationOptions): Promise<void> {
@@ -167,6 +161,9 @@ export class FabricChannel implements Channel {
     await write(last, options);
   }
 }
+
+const differ = (verb: string, bytes: number, to: string, place: number): Promise<never> =>
+  Promise.reject(new TypeError(`cannot ${verb} ${bytes} bytes ${to} a slice of ${place} bytes`));
 
 /** Where the parts of something longer than the provider's limit begin. */
 const partsOf = (bytes: number, part: number): number[] =>

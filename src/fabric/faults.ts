@@ -29,6 +29,12 @@ export function fabricError(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error.operation === 'read') {
+    return new WeftError('UNSUPPORTED', error.text, {
+      hint: 'Choose another provider; `weft info` lists them.',
+      cause: error,
+    });
+  }
   if (error.code === constants.errno.ERANGE) return new TypeError(error.text);
   const noThread = threadError(error);
   if (noThread) return noThread;

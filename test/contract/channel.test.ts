@@ -19,6 +19,23 @@ describe.each(providers)('$name', ({ options }) => {
     expect(await link.target.verify(2, after)).toMatchObject({ wrong: 0 });
   });
 
+  test.each(lengths)('a read of %i bytes brings all of them, and no others', async (bytes) => {
+    await using link = await connectPair(options, bytes + 16);
+    await link.source.fill(1, { offset: 8, bytes });
+    await link.target.fill(2);
+    await link.b.read(link.target.slice(8, bytes), link.remoteSource.slice(8, bytes));
+    expect(await link.target.verify(1, { offset: 8, bytes })).toMatchObject({ wrong: 0 });
+    expect(await link.target.verify(2, { bytes: 8 })).toMatchObject({ wrong: 0 });
+    const after = { offset: 8 + bytes, bytes: 8, position: 8 + bytes };
+    expect(await link.target.verify(2, after)).toMatchObject({ wrong: 0 });
+  });
+
+  test('a read into a slice of another length is refused', async () => {
+    await using link = await connectPair(options, 64);
+    const read = link.b.read(link.target.slice(0, 8), link.remoteSource.slice(0, 16));
+    await expect(read).rejects.toThrow('cannot read 16 bytes into a slice of 8 bytes');
+  });
+
   test.each(lengths)('a message of %i bytes is received whole', async (bytes) => {
     await using link = await connectPair(options, Math.max(bytes, 1));
     await link.source.fill(3);

@@ -10,6 +10,7 @@ describe.each(software)('%s', (provider) => {
     await link.target.fill(1);
     for (const attempt of [
       link.a.write(link.source.slice(), link.remoteTarget.slice(), { signal, immediate: 1 }),
+      link.a.read(link.source.slice(), link.remoteTarget.slice(), { signal }),
       link.a.send(link.source.slice(), { signal }),
       link.a.recv(link.source.slice(), { signal }),
       link.a.immediate(1, { signal }),
@@ -87,6 +88,15 @@ describe.each(software.filter((provider) => provider !== 'shm'))(
         });
       },
     );
+
+    test('a read from a dead peer ends', async () => {
+      await using link = await connectPair({ provider }, MiB);
+      await link.fabrics[1].close();
+      const read = link.a.read(link.source.slice(), link.remoteTarget.slice(), { timeoutMs: 200 });
+      await expect(read).rejects.toMatchObject({
+        code: expect.stringMatching(/TIMEOUT|FABRIC_FAULT/),
+      });
+    });
 
     test('a large message to a dead peer ends', async () => {
       await using link = await connectPair({ provider }, 4 * MiB);
