@@ -1,8 +1,8 @@
 import { formatBytesRounded, formatNanoseconds, plural, rangeText } from '../measure/units.js';
 import { allowedLineRateGbps, boundOf, type Link, type Load, loadOfTraffic } from './bound.js';
-import { chunkCount } from './plan.js';
+import { chunksOf } from './plan.js';
 import type { Strategy } from './strategies.js';
-import type { Block, Traffic } from './traffic.js';
+import { type Block, partsWithin, type Traffic } from './traffic.js';
 import { type Pacing, pacingOf, placePieces } from './write-plan.js';
 
 interface ExplainOptions extends Pacing {
@@ -49,7 +49,7 @@ export function explain(options: ExplainOptions): string {
     titleLines(options, ink),
     diagramLines(options, ink),
     loadLines(load, ink),
-    [...arrivalLines(options), ...boundLines(load, strategy, links)],
+    [...arrivalLines(options), ...sumLines(traffic), ...boundLines(load, strategy, links)],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -115,9 +115,8 @@ function senderRows(rank: number, options: ExplainOptions, ink: Ink): string[][]
 }
 
 function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
-  const { chunkBytes } = pacingOf(options);
   const pieces = placePieces(block, options.strategy, options.links.length);
-  const chunks = pieces.reduce((sum, piece) => sum + chunkCount(piece.bytes, chunkBytes), 0);
+  const chunks = chunksText(chunksOfBlock(block, options));
   const range = (values: number[]): string => {
     const [first, last] = [Math.min(...values), Math.max(...values)];
     return first === last ? String(first) : `${first}-${last}`;
@@ -127,10 +126,21 @@ function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
     `${ink.line} ch${range(pieces.map((piece) => piece.channel))}`,
     `${ink.line}${ink.arrow} rank ${block.target} `,
   ];
-  if (options.traffic.sequential) return [...wire, chunksText(chunks)];
-  const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
+  const inParts = block.parts ? `${plural(block.parts.length, 'part')}, ${chunks}` : chunks;
+  if (options.traffic.sequential) return [...wire, inParts];
   const place = `at +${formatBytesRounded(block.targetOffset)} `;
-  return [...wire, slots, place, chunksText(chunks)];
+  if (options.traffic.readable) return [...wire, 'read ', place, inParts];
+  const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
+  return [...wire, slots, place, inParts];
+}
+
+/** What a block is cut into: each part of each of its pieces on its own. */
+function chunksOfBlock(block: Block, { strategy, links, ...options }: ExplainOptions): number {
+  const { chunkBytes } = pacingOf(options);
+  return strategy.split(block.bytes, links.length).reduce((sum, { offset, bytes }) => {
+    const parts = block.parts && partsWithin(block, offset, bytes);
+    return sum + chunksOf({ bytes, parts }, chunkBytes);
+  }, 0);
 }
 
 /** For each channel, the rank that sends most over it and the rank that receives most. */
@@ -161,18 +171,14 @@ function loadLines(load: Load, ink: Ink): string[] {
 }
 
 function arrivalLines(options: ExplainOptions): string[] {
-  const { traffic, strategy, links } = options;
+  const { traffic } = options;
   if (traffic.sequential)
     return ['  arrivals  not counted: the reply shows that the message arrived'];
-  const { chunkBytes } = pacingOf(options);
-  const chunksOf = new Map<number, number>();
-  const chunks = ({ bytes }: Block): number => {
-    let count = chunksOf.get(bytes);
-    if (count === undefined) {
-      const pieces = strategy.split(bytes, links.length);
-      count = pieces.reduce((sum, piece) => sum + chunkCount(piece.bytes, chunkBytes), 0);
-      chunksOf.set(bytes, count);
-    }
+  if (traffic.readable) return ['  arrivals  not counted: a read ends when its bytes are there'];
+  const known = new Map<number, number>();
+  const chunks = (block: Block): number => {
+    const count = (!block.parts && known.get(block.bytes)) || chunksOfBlock(block, options);
+    if (!block.parts) known.set(block.bytes, count);
     return count;
   };
   const counts = ranksWith(traffic, (rank) => traffic.incoming(rank).length).map((rank) =>
@@ -183,6 +189,18 @@ function arrivalLines(options: ExplainOptions): string[] {
   const what = each === '1' ? 'immediate' : 'immediates';
   const where = counts.length === 1 ? 'one rank' : `each of ${counts.length} ranks`;
   return [`  arrivals  ${each} ${what} on ${where}`];
+}
+
+function sumLines({ numbers, contents, world }: Traffic): string[] {
+  if (!numbers || !contents) return [];
+  const bytes = Array.from({ length: world }, (_, rank) =>
+    contents(rank).reduce((sum, one) => sum + ('sumOf' in one ? one.bytes : 0), 0),
+  ).filter((sum) => sum > 0);
+  if (bytes.length === 0) return [];
+  const most = formatBytesRounded(Math.max(...bytes));
+  const where = bytes.length === 1 ? 'one rank' : `each of ${bytes.length} ranks`;
+  const upTo = bytes.every((one) => one === bytes[0]) ? '' : 'up to ';
+  return [`  sums      ${upTo}${most} of ${numbers.dtype} on ${where}`];
 }
 
 function boundLines(load: Load, strategy: Strategy, links: readonly Link[]): string[] {

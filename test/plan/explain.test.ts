@@ -5,6 +5,7 @@ import { allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
+import type { Block, Traffic } from '../../src/plan/traffic.js';
 import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic } from './arbitrary.js';
 
 const links = (count: number, lineRateGbps?: number) =>
@@ -32,6 +33,32 @@ describe('an explanation', () => {
             75.0 % of the 4 channels it may use (400 Gbps)
 `,
     );
+  });
+
+  test('draws parts, reads and sums', () => {
+    const parts = Array.from({ length: 300 }, (_, i) => ({
+      ...{ sourceOffset: i * 4096, targetOffset: i * 8192, bytes: 1000 },
+    }));
+    const cut = (block: Block): Block => ({ ...block, bytes: 300_000, parts });
+    const kv: Traffic = {
+      ...toThree,
+      outgoing: (rank) => toThree.outgoing(rank).map(cut),
+      incoming: (rank) => toThree.incoming(rank).map(cut),
+    };
+    const strategy = single;
+    const drawn = (traffic: Traffic) =>
+      explain({ traffic, strategy, links: links(1, 100), chunkBytes: 600 });
+    expect(drawn(kv)).toContain('293K ─ ch0 ─▶ rank 1  slot 0  at +0  300 parts, 600 chunks');
+    expect(drawn(kv)).toContain('600 immediates on each of 3 ranks');
+    const read = drawn({ ...kv, readable: true });
+    expect(read).toContain('ch0 ─▶ rank 1  read  at +0  300 parts, 600 chunks');
+    expect(read).toContain('arrivals  not counted: a read ends when its bytes are there');
+    const added = drawn({
+      ...kv,
+      numbers: { dtype: 'bfloat16', of: () => [] },
+      contents: () => [{ offset: 0, bytes: 2 ** 20, sumOf: [] }],
+    });
+    expect(added).toContain('sums      1M of bfloat16 on each of 4 ranks');
   });
 
   test('names the channels a block is split over', () => {
