@@ -7,6 +7,12 @@ export type { FigureBytes } from '../measure/figures.js';
 export { allToAllBytes, oneToEachBytes, pingPongBytes } from '../measure/figures.js';
 export { type Bound, boundOfTraffic, type Link, type Wiring } from '../plan/bound.js';
 export {
+  type AllToAllV,
+  allToAllV,
+  type Collective,
+  type SizedCollective,
+} from '../plan/collective.js';
+export {
   type AllToAllMatrixTraffic,
   type AllToAllTraffic,
   allToAll,

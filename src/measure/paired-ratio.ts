@@ -17,14 +17,14 @@ export function pairedRatio(a: readonly number[], b: readonly number[]): Ratio {
   return { ratio: median(ratios), interval: [ratios[out]!, ratios.at(-1 - out)!] };
 }
 
-/** How many values on either side the interval of a median leaves out: a fair coin falls so rarely in 2.5 %. */
+/** How many values on either side the interval of a median leaves out: so few of `count` coins show heads in 2.5 %. */
 function leftOut(count: number): number {
-  let term = 0.5 ** count;
-  let below = term;
   let out = 0;
-  while (below <= 0.025 && out < count) {
+  let term = 0.5 ** count * count;
+  let below = 0.5 ** count + term;
+  while (below <= 0.025) {
     out++;
-    term *= (count - out + 1) / out;
+    term *= (count - out) / (out + 1);
     below += term;
   }
   return out;

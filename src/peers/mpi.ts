@@ -2,7 +2,7 @@ import { adds, type Collective, elementBytesOf, footprintOf } from '../plan/coll
 import type { Environment, Launcher } from '../world/index.js';
 import { openPeer } from './open-peer.js';
 import { type Peer, type PeerJob, together, Unavailable } from './peer.js';
-import { howToBuild, requireShim } from './shims.js';
+import { hasShim, howToBuild, requireShim } from './shims.js';
 
 export type MpiName = 'openmpi' | 'mpich';
 export const mpiTitle: Record<MpiName, string> = { openmpi: 'Open MPI', mpich: 'MPICH' };
@@ -13,10 +13,15 @@ export function mpiOf(launcher: Launcher, env: Environment): MpiName {
   // srun speaks to MPI where it was asked to: --mpi=pmix, --mpi=pmi2.
   if (launcher === 'srun' && env.PMIX_RANK !== undefined) return 'openmpi';
   if (launcher === 'srun' && env.PMI_FD !== undefined) return 'mpich';
+  if (launcher !== 'local' && launcher !== 'single') {
+    throw new Unavailable(
+      `${launcher} started the ranks, but MPI needs its own launcher: use mpirun, or srun --mpi=pmix`,
+    );
+  }
   throw new Unavailable(
-    launcher === 'local' || launcher === 'single'
-      ? `MPI is not set up here: ${howToBuild('openmpi')}`
-      : `${launcher} started the ranks, but MPI needs its own launcher: use mpirun, or srun --mpi=pmix`,
+    hasShim('openmpi') || hasShim('mpich')
+      ? 'Weft started the ranks, but MPI needs its own launcher: start this command with mpirun'
+      : `MPI is not set up here: ${howToBuild('openmpi')}`,
   );
 }
 

@@ -6,6 +6,7 @@
 // drop:RANK            that rank's writes carry their immediates but no data
 // landing:OFFSET       changes memory that another process wrote (`weft ipc`), just before it is verified
 // bind:FROM:TO         endpoints that should be bound to rail FROM of a lab are bound to rail TO
+// peer:OFFSET          changes a byte of a library's output (`--against`) after each of its runs
 // drop-element:N, duplicate-element:N, flip-element:N   what producer 0 of a queue does with its element N
 import { createRequire } from 'node:module';
 
@@ -42,6 +43,16 @@ function breakLandings(wanted) {
   };
 }
 
+function breakPeers(offset) {
+  addon.Peer = class extends addon.Peer {
+    async run(source, target, ...more) {
+      const times = await super.run(source, target, ...more);
+      new Uint8Array(target.view(offset, 1))[0] ^= 1;
+      return times;
+    }
+  };
+}
+
 function breakQueues(fault) {
   const { queueRun } = addon;
   addon.queueRun = (job) => queueRun({ ...job, fault });
@@ -56,6 +67,7 @@ function bindElsewhere(from, to) {
 
 if (kind === 'bind') bindElsewhere(first, second);
 else if (kind === 'flip' || kind === 'drop') breakPlans(first, { kind, offset: second });
+else if (kind === 'peer') breakPeers(first);
 else if (kind === 'landing') breakLandings(first);
 else if (/^(drop|duplicate|flip)-element$/.test(kind))
   breakQueues({ kind: kind.split('-')[0], at: first });

@@ -10,7 +10,8 @@ const comparedRows = ({ rows }: Run): Compared[] =>
   rows.filter((row): row is Compared => (row.against?.ratios.length ?? 0) > 0);
 
 /** What the table of `againstTable` is about. */
-export const againstTitle = 'Weft’s time over the other library’s (95 % interval); below 1, Weft is faster';
+export const againstTitle =
+  'Weft’s time over the other library’s (95 % interval); below 1, Weft is faster';
 
 /** A line per size and column of Weft's, a column per library; undefined where nothing was compared. */
 export function againstTable(run: Run): PlainTable | undefined {
