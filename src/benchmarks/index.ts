@@ -2,10 +2,15 @@ import { WeftError } from '../errors.js';
 import type { Benchmark } from '../runner/benchmark.js';
 import { allToAllSingle } from './all-to-all-single/all-to-all-single.js';
 import { all2all } from './all2all.js';
+import { bidir } from './bidir.js';
+import { bisect } from './bisect.js';
+import { incast } from './incast.js';
 import { ipc } from './ipc/ipc.js';
 import { pairs } from './pairs/pairs.js';
+import { permute } from './permute.js';
 import { proxy } from './proxy/proxy.js';
 import { queue } from './queue/queue.js';
+import { ring } from './ring.js';
 import { sendrecv } from './sendrecv.js';
 import { write } from './write.js';
 
@@ -19,6 +24,11 @@ export const benchmarks: readonly Benchmark[] = [
   queue,
   ipc,
   allToAllSingle,
+  bidir,
+  incast,
+  permute,
+  bisect,
+  ring,
 ];
 
 export function benchmarkById(id: string): Benchmark {

@@ -45,8 +45,9 @@ function drawnOf(job: Job, world: number): Drawn[] {
       ({ strategy, variant }, index, all) =>
         all.findIndex((one) => one.strategy === strategy && one.variant === variant) === index,
     );
+    const hosts = Array.from({ length: world }, () => 'this host');
     return columns.map((column) => {
-      const [turn] = turnsOf(planned, world, bytes, column);
+      const [turn] = turnsOf(planned, hosts, bytes, column);
       return { traffic: turn!.traffic, strategy: column.strategy };
     });
   }

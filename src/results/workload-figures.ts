@@ -36,7 +36,19 @@ export const workloadFigures = {
     digits: 1,
     meaning: 'the slowest sender’s rate over the mean of all senders',
   },
+  totalGbps: {
+    name: 'Total',
+    unit: 'Gbps',
+    digits: 2,
+    meaning: 'what all ranks send together',
+  },
   worstGbps: { name: 'Worst', unit: 'Gbps', digits: 2, meaning: 'the slowest of all turns' },
+  worstSeed: {
+    name: 'Worst',
+    unit: 'seed',
+    digits: 0,
+    meaning: 'the seed of the slowest permutation; --permutations 1 --seed runs it again',
+  },
   slowdown: {
     name: 'Slow',
     unit: 'x',

@@ -22,6 +22,8 @@ type NoOptions = {};
 /** What a benchmark knows when it is asked what to run. */
 export interface Situation<O extends OptionTable = OptionTable> {
   readonly world: number;
+  /** The host of each rank. */
+  readonly hosts: readonly string[];
   readonly bytes: number;
   readonly strategy: Strategy;
   /** Of the column, where the benchmark runs several things. */
@@ -47,6 +49,8 @@ export interface Turn {
   readonly figureBytes: FigureBytes;
   /** Set where the turn is between two ranks, the first of which has the clock. */
   readonly pair?: readonly [from: number, to: number];
+  /** The rank whose time counts, where it is one of ranks that all keep their times. Default: as the benchmark's clock. */
+  readonly clock?: number;
 }
 
 /** What was measured of one row, for figures of a benchmark's own. */

@@ -46,7 +46,7 @@ export async function fitCells(
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
   for (const bytes of rowSizes(job)) {
-    const needs = (which: readonly Column[]) => needsOf(job, which, world.size, bytes);
+    const needs = (which: readonly Column[]) => needsOf(job, which, world.hosts, bytes);
     const host = columns.filter((column) => usesHost(column, session));
     const hostReason = misfit(world, needs(host), available);
     const device = columns.filter(({ memory }) => memory.id === 'device');
@@ -92,7 +92,7 @@ export async function prepareEngines(
   const { world, engine } = session;
   const most = (which: readonly Cell[]) => {
     const needs = which.map(
-      ({ column, bytes }) => needsOf(job, [column], world.size, bytes)[world.rank]!,
+      ({ column, bytes }) => needsOf(job, [column], world.hosts, bytes)[world.rank]!,
     );
     const largest = (pick: (need: Need) => number) => Math.max(64, ...needs.map(pick));
     return {

@@ -25,18 +25,18 @@ export interface PlanJob extends Job {
 /** What a row of this size and strategy times. */
 export const turnsOf = (
   job: PlanJob,
-  world: number,
+  hosts: readonly string[],
   bytes: number,
   column: Column,
-): readonly Turn[] => job.benchmark.turns(situationOf(job, world, bytes, column));
+): readonly Turn[] => job.benchmark.turns(situationOf(job, hosts, bytes, column));
 
-/** What a benchmark is told of a row. */
+/** What a benchmark is told of a row. `hosts`: that of each rank. */
 export const situationOf = (
   { settings: { buffers }, options }: PlanJob,
-  world: number,
+  hosts: readonly string[],
   bytes: number,
   { strategy, variant }: Column,
-): Situation => ({ world, bytes, strategy, variant, buffers, options });
+): Situation => ({ world: hosts.length, hosts, bytes, strategy, variant, buffers, options });
 
 /** The sizes of a job's rows, smallest first. */
 export const rowSizes = (job: PlanJob): readonly number[] =>

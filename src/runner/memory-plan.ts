@@ -18,13 +18,13 @@ export interface Need {
 export function needsOf(
   job: PlanJob,
   columns: readonly Column[],
-  world: number,
+  hosts: readonly string[],
   bytes: number,
 ): Need[] {
   const traffics = columns.flatMap((column) =>
-    turnsOf(job, world, bytes, column).map((turn) => turn.traffic),
+    turnsOf(job, hosts, bytes, column).map((turn) => turn.traffic),
   );
-  return Array.from({ length: world }, (_, rank) => ({
+  return hosts.map((_, rank) => ({
     sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),
     targetBytes: Math.max(0, ...traffics.map((traffic) => traffic.targetBytes(rank))),
   }));

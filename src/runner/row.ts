@@ -1,6 +1,7 @@
 import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood } from '../measure/figures.js';
 import { isNoisy, type Summary, slowestPerIteration, summarize } from '../measure/statistics.js';
+import { mean } from '../measure/summary.js';
 import { gbpsOf } from '../measure/units.js';
 import {
   allowedLineRateGbps,
@@ -59,22 +60,27 @@ export const isBurst = (
   burstBytes: number,
 ): boolean => strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
-/** The samples that count: the initiator's, or the slowest rank's of each iteration. */
-function countedSamples(benchmark: PlanBenchmark, { byRank }: TurnSamples): number[] {
-  const counted = benchmark.clock === 'slowest' ? slowestPerIteration(byRank) : [...byRank[0]!];
+/** The samples that count: the initiator's, those of the rank that the turn names, or the slowest rank's of each iteration. */
+function countedSamples(benchmark: PlanBenchmark, turn: Turn, { byRank }: TurnSamples): number[] {
+  const rank = turn.clock ?? (benchmark.clock === 'slowest' ? undefined : 0);
+  const counted = rank === undefined ? slowestPerIteration(byRank) : [...byRank[rank]!];
   return counted.map(Math.round);
 }
 
 /** A row is noisy when any of its turns is, each judged by itself. */
-export const isNoisyRow = (benchmark: PlanBenchmark, timed: readonly TurnSamples[]): boolean =>
-  timed.some((turn) => isNoisy(countedSamples(benchmark, turn)));
+export const isNoisyRow = (
+  benchmark: PlanBenchmark,
+  turns: readonly Turn[],
+  timed: readonly TurnSamples[],
+): boolean =>
+  timed.some((samples, index) => isNoisy(countedSamples(benchmark, turns[index]!, samples)));
 
 /** One row of the result, made on rank 0 from what every rank measured and found. */
 export function rowOf(parts: RowParts): Row {
-  const { timed } = parts;
+  const { timed, turns } = parts;
   const { benchmark } = parts.job;
   const batch = timed[0]!.batch;
-  const byTurn = timed.map((turn) => countedSamples(benchmark, turn));
+  const byTurn = timed.map((turn, index) => countedSamples(benchmark, turns[index]!, turn));
   const samples = byTurn.flat();
   const nanoseconds = summarize(samples, batch);
   return measuredRow({
@@ -82,7 +88,7 @@ export function rowOf(parts: RowParts): Row {
     ...ownFigures(parts, nanoseconds, byTurn),
     samples,
     batch,
-    noisy: isNoisyRow(benchmark, timed),
+    noisy: isNoisyRow(benchmark, turns, timed),
     path: parts.path,
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });
@@ -94,7 +100,7 @@ function ownFigures(
   samples: readonly (readonly number[])[],
 ) {
   return job.benchmark.figures?.({
-    situation: situationOf(job, hosts.length, bytes, column),
+    situation: situationOf(job, hosts, bytes, column),
     ...{ turns, nanoseconds, samples, batch: timed[0]!.batch },
     byRank: timed.map((turn) => turn.byRank),
   });
@@ -108,8 +114,7 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     bytes: turns[0]!.figureBytes,
     meanNanoseconds,
     allowedGbps: allowedLineRateGbps(column.strategy, links),
-    boundNanoseconds: boundOfTraffic(turns[0]!.traffic, column.strategy, links, subject.wiring)
-      .nanoseconds,
+    boundNanoseconds: boundOfTurns(subject),
   });
   const checked = addChecked(all);
   const burst = isBurst(column.strategy, bytes, links, subject.burstBytes);
@@ -130,13 +135,25 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
   };
 }
 
+/** The mean over turns, as the row's time is; undefined where one is not known. */
+function boundOfTurns({ turns, column, links, wiring }: RowSubject): number | undefined {
+  const bounds = turns.map(
+    ({ traffic }) => boundOfTraffic(traffic, column.strategy, links, wiring).nanoseconds,
+  );
+  const known = bounds.filter((bound) => bound !== undefined);
+  return known.length === bounds.length ? mean(known) : undefined;
+}
+
+/** Over all turns. */
 function perRank({ timed, turns, column, links, wiring, hosts }: RowParts): PerRank[] {
-  const { byRank, batch } = timed[0]!;
-  const loads = rankLoads(turns[0]!.traffic, column.strategy, links, wiring);
+  const loads = turns.map(({ traffic }) => rankLoads(traffic, column.strategy, links, wiring));
   return rankParts(
-    byRank.map((samples) => summarize([...samples], batch)),
+    hosts.map((_, rank) => {
+      const samples = timed.flatMap(({ byRank }) => [...byRank[rank]!]);
+      return summarize(samples, timed[0]!.batch);
+    }),
     hosts,
-    loads,
+    hosts.map((_, rank) => mean(loads.map((turn) => turn[rank]!))),
   );
 }
 
@@ -158,7 +175,8 @@ export function rankParts(
 function perPeer({ job: { benchmark }, turns, timed }: RowParts) {
   return turns.flatMap((turn, index) => {
     if (!turn.pair) return [];
-    const nanoseconds = summarize(countedSamples(benchmark, timed[index]!), timed[index]!.batch);
+    const samples = countedSamples(benchmark, turn, timed[index]!);
+    const nanoseconds = summarize(samples, timed[index]!.batch);
     const [from, to] = turn.pair;
     return [{ from, to, gbps: gbpsOf(turn.figureBytes.figure, nanoseconds.mean), nanoseconds }];
   });

@@ -130,7 +130,7 @@ export class RowRunner {
   }
 
   ready(column: Column, bytes: number): Ready {
-    const turns = turnsOf(this.#job, this.#session.world.size, bytes, column);
+    const turns = turnsOf(this.#job, this.#session.world.hosts, bytes, column);
     const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
     return { column, bytes, engine: this.#engineOf(column), turns, plans };
   }
@@ -145,7 +145,7 @@ export class RowRunner {
     const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
     let { timed, path } = await this.#time(engine, plans, count);
     // A noisy row is believed only if it is noisy twice.
-    if (await this.#again(timed)) ({ timed, path } = await this.#time(engine, plans, count));
+    if (await this.#again(turns, timed)) ({ timed, path } = await this.#time(engine, plans, count));
     const after = await this.#check(engine, turns, plans);
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
@@ -227,8 +227,8 @@ export class RowRunner {
     return { timed, path: proof?.path };
   }
 
-  #again(timed: TurnSamples[] | undefined): Promise<boolean> {
-    const noisy = timed !== undefined && isNoisyRow(this.#benchmark, timed);
+  #again(turns: readonly Turn[], timed: TurnSamples[] | undefined): Promise<boolean> {
+    const noisy = timed !== undefined && isNoisyRow(this.#benchmark, turns, timed);
     return this.#session.world.broadcast('noisy', noisy);
   }
 }

@@ -19,7 +19,7 @@ const mostKept = 100_000;
 const shortestSampleNs = 25_000;
 const calibrationShare = 0.05;
 
-/** Finds out how many iterations of a warm plan the budget allows. Rank 0 decides for all. */
+/** Finds out how many iterations of a warm plan the budget allows. The slowest rank's time decides for all. */
 export async function calibrate(
   engine: Pick<Engine, 'run'>,
   world: World,
@@ -30,7 +30,8 @@ export async function calibrate(
   const budgetNs = (settings.budgetMs * 1e6) / turns;
   for (let iterations = 1; ; iterations *= 4) {
     const samples = await engine.run(plan, { iterations, batch: iterations });
-    const total = samples[0]!;
+    const totals = await world.gather('calibration', samples[0]!);
+    const total = totals?.reduce((most, one) => Math.max(most, one)) ?? 0;
     const count =
       total > budgetNs * calibrationShare || iterations >= 2 ** 14
         ? countFor(total / iterations, settings, turns)

@@ -8,7 +8,7 @@ import { p5Fabric } from '../../src/reference/p5-fabric.js';
 import { p5ExchangeNodes, p5Rows } from '../../src/reference/p5-rows.js';
 import { columnsOf } from '../../src/runner/columns.js';
 import { fitRows, parseRowChoice } from '../../src/runner/predict/calibrate.js';
-import { predictor } from '../../src/runner/predict/predict-row.js';
+import { hostsOf, predictor } from '../../src/runner/predict/predict-row.js';
 import { parameterNames } from '../../src/simulate/fabric-model.js';
 import { type Fitted, fitModel, type Residual } from '../../src/simulate/fit.js';
 
@@ -143,7 +143,8 @@ test('NCCL’s all-to-all from 1 GB up follows within 12 %, with no parameter of
   const [column] = columnsOf(all2all, ['MultiDMA']);
   for (const [nodes, ranks, mebibytes, algbw] of rows) {
     const bytes = (mebibytes! * 2 ** 20) / ranks!;
-    const situation = { world: ranks!, bytes, strategy: column!.strategy, options: {} };
+    const hosts = hostsOf(nodes!, ranks! / nodes!);
+    const situation = { world: ranks!, hosts, bytes, strategy: column!.strategy, options: {} };
     const time = predictor({
       clock: all2all.clock,
       column: column!,

@@ -6,7 +6,7 @@ import type { ParameterName } from '../../simulate/fabric-model.js';
 import type { FitRow } from '../../simulate/fit.js';
 import { type Benchmark, isPlanned, type PlanBenchmark } from '../benchmark.js';
 import { type Column, columnsOf } from '../columns.js';
-import { predictor } from './predict-row.js';
+import { hostsOf, predictor } from './predict-row.js';
 
 /** A measured row of a benchmark made of plans, wherever it was published. */
 export interface MeasuredFigure extends Figure {
@@ -28,6 +28,9 @@ export function parseRowChoice(text: string): RowChoice {
   return { benchmark, column, bytes: parseBytes(size) };
 }
 
+/** The patterns whose rows tell parameters apart. */
+const fitted = ['pingPong', 'oneToEach', 'allToAll'];
+
 /** What a fit reads of figures: those of one channel are used, the others are for comparison unless chosen. */
 export function fitRows(
   figures: readonly MeasuredFigure[],
@@ -36,7 +39,9 @@ export function fitRows(
 ): FitRow[] {
   const rows = figures.map((figure): PlannedFigure => {
     const benchmark = benchmarkById(figure.benchmark);
-    if (!isPlanned(benchmark)) throw notPlanned(figure.benchmark);
+    if (!isPlanned(benchmark) || !fitted.includes(benchmark.pattern)) {
+      throw notPlanned(figure.benchmark);
+    }
     const [column] = columnsOf(benchmark, [figure.column]);
     return { figure, benchmark, column: column! };
   });
@@ -64,8 +69,9 @@ interface PlannedFigure {
 function fitRow({ figure, benchmark, column }: PlannedFigure, isAdded: boolean): FitRow {
   const { nodes, ranksPerNode, bytes, buffers, nanoseconds } = figure;
   const { strategy } = column;
-  const world = nodes * ranksPerNode;
-  const turns = benchmark.turns({ world, bytes, strategy, buffers, options: {} });
+  const hosts = hostsOf(nodes, ranksPerNode);
+  const situation = { world: hosts.length, hosts, bytes, strategy, buffers, options: {} };
+  const turns = benchmark.turns(situation);
   const ofOneChannel = benchmark.clock === 'initiator' && strategy.allowedChannels(2) === 1;
   let predict: ReturnType<typeof predictor> | undefined;
   return {
@@ -122,7 +128,7 @@ export function figuresOfRuns(runs: readonly Run[]): MeasuredFigure[] {
 }
 
 const notPlanned = (id: string): WeftError =>
-  new WeftError('BAD_USAGE', `the model cannot predict ${id}`, {
+  new WeftError('BAD_USAGE', `a model cannot be fitted to rows of ${id}`, {
     hint: 'Use only runs of sendrecv, write and all2all.',
   });
 

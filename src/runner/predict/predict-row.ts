@@ -17,19 +17,27 @@ export interface PredictedSubject {
   readonly world: Omit<SimulatedWorld, 'memory'>;
 }
 
+/** The host of each rank of a model's world. */
+export const hostsOf = (nodes: number, ranksPerNode: number): string[] =>
+  Array.from(
+    { length: nodes * ranksPerNode },
+    (_, rank) => `node-${Math.floor(rank / ranksPerNode)}`,
+  );
+
 /** The nanoseconds of one iteration, by the benchmark's clock; the mean over turns. */
 export function predictor(row: PredictedSubject): (fabric: FabricModel) => number {
   const { clock, column, turns, world, chunkBytes = world.fabric.chunkBytes } = row;
   const memory = column.memory.id === 'pinned' ? 'host' : 'device';
   const sim: SimulatedWorld = { ...world, memory };
-  const planned = differentTurns(turns, world).map((turn) =>
-    plansOf(turn, column.strategy, sim, chunkBytes),
-  );
+  const planned = differentTurns(turns, world).map((turn) => ({
+    plans: plansOf(turn, column.strategy, sim, chunkBytes),
+    rank: turn.clock ?? (clock === 'slowest' ? undefined : 0),
+  }));
   return (fabric) =>
     mean(
-      planned.map((plans) => {
+      planned.map(({ plans, rank }) => {
         const ranks = simulatePlans({ world: { ...sim, fabric }, plans });
-        return clock === 'slowest' ? ranks.reduce((a, b) => Math.max(a, b)) : ranks[0]!;
+        return rank === undefined ? ranks.reduce((a, b) => Math.max(a, b)) : ranks[rank]!;
       }),
     );
 }

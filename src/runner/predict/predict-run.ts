@@ -7,7 +7,7 @@ import type { SimulatedWorld } from '../../simulate/wiring.js';
 import type { PlanBenchmark } from '../benchmark.js';
 import { type Column, columnsOf } from '../columns.js';
 import { type PlanJob, rowSizes, turnsOf } from '../job.js';
-import { predictor } from './predict-row.js';
+import { hostsOf, predictor } from './predict-row.js';
 
 export interface PredictedJob {
   readonly job: PlanJob;
@@ -23,7 +23,7 @@ export function predictRun({ job, world }: PredictedJob, now = new Date()): Run 
     rowSizes(job).map((bytes) => predictRow(job, world, column, bytes)),
   );
   const channel = { nic: null, lineRateGbps: fabric.lineRateGbps };
-  const hosts = Array.from({ length: nodes }, (_, node) => `node-${node}`);
+  const hosts = hostsOf(nodes, 1);
   return {
     schema: runSchemaName,
     id: `${benchmark.id}-${fabric.name}-${nodes}x${ranksPerNode}`,
@@ -66,7 +66,7 @@ function predictRow(
   const { fabric, nodes, ranksPerNode } = world;
   const { strategy } = column;
   const ranks = nodes * ranksPerNode;
-  const turns = turnsOf(job, ranks, bytes, column);
+  const turns = turnsOf(job, hostsOf(nodes, ranksPerNode), bytes, column);
   const { chunkBytes } = settings;
   const time = predictor({ clock: benchmark.clock, column, turns, chunkBytes, world });
   const mean = time(fabric);

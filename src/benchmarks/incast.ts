@@ -1,0 +1,68 @@
+import { WeftError } from '../errors.js';
+import { mean } from '../measure/summary.js';
+import { transfersTraffic } from '../plan/patterns/transfers.js';
+import { multi, roundRobin, single } from '../plan/strategies.js';
+import { writePlan } from '../plan/write-plan.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
+import { option, wholeNumber } from '../settings/option.js';
+
+const options = {
+  senders: option({
+    flags: '--senders <count>',
+    help: 'ranks that write, from the lowest up',
+    kind: wholeNumber(1),
+    defaultText: 'all others',
+  }),
+  receiver: option({
+    flags: '--receiver <rank>',
+    help: 'rank that all others write to',
+    kind: wholeNumber(0),
+    default: 0,
+  }),
+};
+
+export const incast = defineBenchmark({
+  id: 'incast',
+  summary: 'Write from many ranks to one at once; reports how fairly they share its line.',
+  ranks: { min: 2, usual: 4 },
+  columns: columns([single, multi, roundRobin], [pinned, device]),
+  sizes: { minBytes: 64 * 2 ** 10, maxBytes: 16 * 2 ** 20, factor: 4 },
+  clock: 'slowest',
+  pattern: 'incast',
+  options,
+  preflight: ({ options: { receiver, senders } }, ranks) =>
+    void sendersOf(ranks, receiver, senders),
+  turns: ({ world, bytes, options: { senders, receiver } }) => {
+    const from = sendersOf(world, receiver, senders);
+    const transfers = from.map((rank) => ({ from: rank, to: receiver, bytes }));
+    const traffic = transfersTraffic('incast', world, transfers);
+    const all = from.length * bytes;
+    return [
+      {
+        traffic,
+        plan: (situation) => writePlan(traffic, situation),
+        figureBytes: { figure: all, line: all },
+        // Its last arrival ends an iteration, whichever sender was the slow one.
+        clock: receiver,
+      },
+    ];
+  },
+  figures: ({ situation: { world, options }, byRank: [ofRank] }) => {
+    const from = sendersOf(world, options.receiver, options.senders);
+    const rates = from.map((rank) => 1 / mean(Array.from(ofRank![rank]!)));
+    return { fairness: (100 * Math.min(...rates)) / mean(rates) };
+  },
+});
+
+function sendersOf(world: number, receiver: number, asked: number | undefined): number[] {
+  const others = Array.from({ length: world }, (_, rank) => rank).filter((r) => r !== receiver);
+  const wrong =
+    receiver >= world
+      ? `receiver\` is ${receiver}, but the ranks are 0 to ${world - 1}`
+      : asked !== undefined && asked > others.length
+        ? `senders\` is ${asked}, but there are ${others.length} other ranks`
+        : undefined;
+  if (wrong === undefined) return others.slice(0, asked);
+  throw new WeftError('BAD_USAGE', `\`${wrong}`, { hint: 'Use a smaller number, or more ranks.' });
+}

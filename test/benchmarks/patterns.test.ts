@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { steadyOutliers } from '../../src/analysis/diagnosis/outliers.js';
+import type { Row, Run } from '../../src/results/schema.js';
+import { Desk, withFault } from './weft.js';
+
+const suite = (provider: string) => `
+defaults: { minBytes: 4K, maxBytes: 4K, budgetMs: 20, channels: 2, columns: [MultiPin], provider: ${provider} }
+runs:
+  - benchmark: incast
+  - { benchmark: incast, receiver: 2, senders: 2 }
+  - { benchmark: permute, permutations: 3, seed: 5 }
+  - benchmark: bisect
+  - { benchmark: ring, both: true }
+  - benchmark: bidir
+`;
+
+/** What a row of 4 ranks and 4 KiB verifies: twice, in every turn. */
+const arriving: Record<string, number[]> = {
+  incast: [3, 2],
+  permute: [3 * 4],
+  bisect: [4],
+  ring: [8],
+  bidir: [3 * 2],
+};
+
+const rowsOf = (runs: readonly Run[], id: string): Row[] =>
+  runs.filter(({ benchmark }) => benchmark === id).flatMap(({ rows }) => rows);
+
+describe.each(['shm', 'tcp'])('over %s', (provider) => {
+  test('every pattern of writes moves and verifies what it says', async () => {
+    using desk = new Desk();
+    writeFileSync(join(desk.folder, 's.yaml'), suite(provider));
+    const { exitCode, stderr } = await desk.weft('suite s.yaml --ranks 4 --quiet');
+    expect(exitCode, stderr).toBe(0);
+    const runs = desk.runs().map(({ run }) => run);
+    for (const [id, blocks] of Object.entries(arriving)) {
+      const checked = rowsOf(runs, id).map((row) => row.checked.bytes);
+      expect(checked, id).toEqual(blocks.map((count) => 2 * count * 4096));
+    }
+
+    const [all, two] = rowsOf(runs, 'incast');
+    expect(all!.gbps).toBeCloseTo((3 * 4096 * 8) / all!.nanoseconds!.mean, 6);
+    expect(two!.gbps).toBeCloseTo((2 * 4096 * 8) / two!.nanoseconds!.mean, 6);
+    // The receiver's clock counts.
+    expect(two!.nanoseconds!.mean).toBeCloseTo(two!.perRank![2]!.nanoseconds!.mean, -1);
+    for (const row of [all!, two!]) {
+      expect(row.fairness).toBeGreaterThan(0);
+      expect(row.fairness).toBeLessThanOrEqual(100);
+    }
+
+    const [permuted] = rowsOf(runs, 'permute');
+    expect([5, 6, 7]).toContain(permuted!.worstSeed);
+    expect(permuted!.worstGbps).toBeLessThanOrEqual(permuted!.gbps! * 1.000001);
+    expect(permuted!.perRank).toHaveLength(4);
+
+    const [bisected] = rowsOf(runs, 'bisect');
+    expect(bisected!.totalGbps).toBeCloseTo(4 * bisected!.gbps!, 6);
+
+    const [ring] = rowsOf(runs, 'ring');
+    expect(ring!.lineGbps).toBeCloseTo(2 * ring!.gbps!, 6);
+
+    const [both] = rowsOf(runs, 'bidir');
+    expect(both!.gbps).toBeCloseTo(2 * both!.lineGbps!, 6);
+    expect(both!.perPeer!.map(({ to }) => to)).toEqual([1, 2, 3]);
+  });
+});
+
+test('a broken byte of any sender to one receiver is found', async () => {
+  using desk = new Desk();
+  const line = 'incast --ranks 3 -b 64K -e 64K --columns SinglePin --budget-ms 20';
+  const { exitCode, stdout } = await desk.weft(line, withFault('flip:0:70000'));
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/on rank 0, byte 4464 from rank 2 is 0x/);
+});
+
+test('senders that share a full receiver are not accused, one that is slow alone is', () => {
+  const at = (nanoseconds: number): Row['nanoseconds'] => ({
+    ...{ min: 1, mean: nanoseconds, p50: nanoseconds, p95: 1, p99: 1, max: 1 },
+    ...{ stddev: 0, ci95: null },
+  });
+  const rows = (times: readonly number[]) =>
+    Array.from({ length: 3 }, () => ({
+      nanoseconds: at(1),
+      labels: {},
+      perRank: times.map((time, rank) => ({ rank, nanoseconds: at(time) })),
+    })) as unknown as Row[];
+  expect(steadyOutliers(rows([300, 301, 299, 305]), [])).toEqual([]);
+  expect(steadyOutliers(rows([300, 301, 299, 700]), [])).toMatchObject([{ rank: 3 }]);
+});
+
+test.each([
+  ['incast --ranks 3 --receiver 3', '--receiver is 3, but the ranks are 0 to 2'],
+  ['incast --ranks 3 --senders 3', '--senders is 3, but there are 2 other ranks'],
+])('%s is refused', async (line, why) => {
+  using desk = new Desk();
+  const { exitCode, stderr } = await desk.weft(line);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(why);
+});
