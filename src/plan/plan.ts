@@ -112,9 +112,11 @@ export interface WaitStep extends StepBase {
   readonly parts?: readonly BufferRange[];
 }
 
-/** Done as soon as the steps it comes after are: one name for all of them. */
+/** Done as soon as the steps it comes after are, and its time has come: one name for all of them. */
 export interface JoinStep extends StepBase {
   readonly kind: 'join';
+  /** Nanoseconds since this rank started the iteration. A rank that waits for it is not late, but its peers may be. */
+  readonly notBefore?: number;
 }
 
 /** The types of numbers that a step can add. */

@@ -12,6 +12,8 @@ export interface Block {
   readonly bytes: number;
   /** Where it lies if not in one stretch. `bytes` is their sum; the offsets above are those of the first. */
   readonly parts?: readonly BlockPart[];
+  /** Nanoseconds from the start of the iteration until it may leave. */
+  readonly notBefore?: number;
 }
 
 /** A stretch of a block. */

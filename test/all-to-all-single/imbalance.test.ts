@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   checkMatrixWorld,
+  parseElements,
   parseImbalance,
-  parseMatrix,
   readMatrix,
   zipfMatrix,
 } from '../../src/benchmarks/all-to-all-single/imbalance.js';
@@ -38,7 +38,7 @@ describe("Zipf's law", () => {
 });
 
 describe('a matrix', () => {
-  const parse = (text: string) => parseMatrix(text, 'm.csv', 'float32');
+  const parse = (text: string) => parseElements(text, 'm.csv', 'float32');
 
   test('is read with sizes, blanks, remarks and empty lines', () => {
     expect(parse('# to 0, to 1\r\n0, 4K\n\n 8 ,0\n')).toEqual([

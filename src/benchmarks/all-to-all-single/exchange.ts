@@ -1,12 +1,10 @@
 import { WeftError } from '../../errors.js';
 import { formatBytes } from '../../measure/units.js';
+import type { ByteMatrix } from '../../plan/byte-matrix.js';
 import { type AllToAllV, allToAllV } from '../../plan/collective.js';
 import { allToAllMatrixTraffic } from '../../plan/patterns/all-to-all.js';
 import type { Traffic } from '../../plan/traffic.js';
 import { type Dtype, elementBytesOf } from './dtype.js';
-
-/** Bytes from each rank (row) to each rank (column). */
-export type ByteMatrix = readonly (readonly number[])[];
 
 /** A block of a tensor, and the number its first element holds. */
 export interface NumberBlock {

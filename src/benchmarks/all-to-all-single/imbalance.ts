@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, WeftError } from '../../errors.js';
-import { parseBytes } from '../../measure/units.js';
+import { type ByteMatrix, parseMatrix } from '../../plan/byte-matrix.js';
 import { type Dtype, elementBytesOf } from './dtype.js';
-import type { ByteMatrix } from './exchange.js';
 
 /** `zipf:1.2` gives 1.2. */
 export function parseImbalance(text: string): number {
@@ -35,68 +34,29 @@ export function zipfMatrix(
   return Array.from({ length: world }, () => [...row]);
 }
 
-const shape = 'Write one line per sending rank: the bytes to each rank, separated by commas.';
-
-const bad = (path: string, what: string, hint = shape): WeftError =>
-  new WeftError('BAD_USAGE', `${path}: ${what}`, { hint });
-
-/** Reads bytes from each rank to each rank; sizes may have K, M or G. Empty lines and `#` lines are left out. */
+/** Reads bytes from each rank to each rank, in whole elements; sizes may have K, M or G. */
 export function readMatrix(path: string, dtype: Dtype): ByteMatrix {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}: ${why}`, {
-      hint: shape,
+    throw new WeftError('BAD_USAGE', `cannot read the matrix ${path}: ${messageOf(cause)}`, {
+      hint: 'Name a CSV file with one line per sending rank: the bytes to each rank.',
       cause,
     });
   }
-  return parseMatrix(text, path, dtype);
+  return parseElements(text, path, dtype);
 }
 
-export function parseMatrix(text: string, path: string, dtype: Dtype): ByteMatrix {
-  const rows = text
-    .split(/\r?\n/)
-    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
-    .filter(({ line }) => line !== '' && !line.startsWith('#'))
-    .map(({ line, number }) =>
-      line.split(',').map((cell) => cellBytes(cell.trim(), `line ${number}`, path, dtype)),
-    );
-  if (rows.length === 0) throw bad(path, 'the matrix is empty');
-  const uneven = rows.findIndex((row) => row.length !== rows.length);
-  if (uneven >= 0) {
-    const what = `${rows.length} rows, but row ${uneven + 1} has ${rows[uneven]!.length} columns`;
-    throw bad(path, `the matrix is not square: ${what}`);
-  }
-  if (rows.every((row) => row.every((bytes) => bytes === 0))) {
-    throw bad(
-      path,
-      'every entry is 0: there is nothing to exchange',
-      'Set at least one entry above 0.',
-    );
-  }
-  return rows;
-}
-
-function cellBytes(cell: string, where: string, path: string, dtype: Dtype): number {
-  const plain = /^-/.test(cell)
-    ? `${where}: ${cell} is negative`
-    : /^\d/.test(cell)
-      ? undefined
-      : `${where}: "${cell}" is not a number of bytes`;
-  if (plain !== undefined) throw bad(path, plain);
-  let bytes: number;
-  try {
-    bytes = parseBytes(cell, where);
-  } catch (cause) {
-    throw bad(path, messageOf(cause));
-  }
-  const size = elementBytesOf(dtype);
-  if (bytes % size === 0) return bytes;
-  const what = `${where}: ${cell} is not a multiple of ${size} bytes, the size of one ${dtype}`;
-  throw bad(path, what, `Use multiples of ${size}, or another \`dtype\`.`);
-}
+export const parseElements = (text: string, path: string, dtype: Dtype): ByteMatrix =>
+  parseMatrix(text, path, (bytes, where) => {
+    const size = elementBytesOf(dtype);
+    if (bytes % size === 0) return;
+    const what = `is not a multiple of ${size} bytes, the size of one ${dtype}`;
+    throw new WeftError('BAD_USAGE', `${where} ${what}`, {
+      hint: `Use multiples of ${size}, or another \`dtype\`.`,
+    });
+  });
 
 export function checkMatrixWorld(matrix: ByteMatrix, path: string, world: number): void {
   if (matrix.length === world) return;

@@ -1,12 +1,13 @@
 import { WeftError } from '../../errors.js';
 import { requireNccl } from '../../peers/nccl.js';
 import { ifAvailable } from '../../peers/peer.js';
+import type { ByteMatrix } from '../../plan/byte-matrix.js';
 import type { Asked } from '../../runner/benchmark.js';
 import { choice, option, several, size, text, type ValuesOf } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
 import { type BackendId, backendIds } from './backend.js';
 import { dtypes } from './dtype.js';
-import { type ByteMatrix, checkMessage, Exchange, uniformMatrix } from './exchange.js';
+import { checkMessage, Exchange, uniformMatrix } from './exchange.js';
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
 
 export const defaultBytes = 4 * 2 ** 20;

@@ -12,6 +12,8 @@ export interface Transfer {
   readonly from: number;
   readonly to: number;
   readonly bytes: number;
+  /** Nanoseconds from the start of the iteration until it may start. */
+  readonly notBefore?: number;
 }
 
 /**
@@ -31,7 +33,7 @@ export function transfersTraffic(
     targetBytes: 0,
   }));
   const buffers = new Map<number, number>();
-  for (const { from, to, bytes } of transfers) {
+  for (const { from, to, bytes, notBefore } of transfers) {
     checkRank('from', from, world);
     checkRank('to', to, world);
     checkBytes('bytes', bytes);
@@ -47,6 +49,7 @@ export function transfersTraffic(
       sourceOffset: sender.sourceBytes,
       targetOffset: receiver.targetBytes,
       bytes,
+      ...(notBefore !== undefined && { notBefore }),
     };
     sender.outgoing.push(block);
     receiver.incoming.push(block);
