@@ -9,6 +9,7 @@ namespace weft {
 namespace {
 
 constexpr uint32_t kVersion = 2, kMostWindow = 1 << 16, kMostParts = 1 << 20, kMostChunks = 1u << 31;
+constexpr size_t kMostTime = 86'400'000'000'000;  // a day, in nanoseconds
 constexpr size_t kHeaderFields = 13, kStepFields = 13, kPartFields = 3;
 
 Fault malformed() { return {"plan", EINVAL, "the plan is malformed"}; }
@@ -180,6 +181,7 @@ void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, co
       throw Fault("read", FI_EOPNOTSUPP, "the plan reads, and this provider cannot read from peers");
     }
     if (!isWithin(plan, step, host, device)) throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
+    if (step.kind == PlanStep::Join && step.offset > kMostTime) throw Fault("plan", EINVAL, "a step waits for more than a day");
     if (step.kind == PlanStep::Sum) checkSum(plan, step, host);
     else if (step.parts > 0) checkParts(plan, step, host[step.kind == PlanStep::Wait ? 1 : step.buffer]);
     if (step.kind <= PlanStep::Wait && chunksOf(plan, step) >= kMostChunks) throw Fault("plan", EINVAL, "a step has more than 2147483647 chunks");

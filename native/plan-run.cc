@@ -76,8 +76,15 @@ Napi::Value verifiedResult(Napi::Env env, const std::vector<double>& samples, co
   return result;
 }
 
+std::vector<uint32_t> readMarks(const Napi::Value& from) {
+  auto numbers = from.As<Napi::TypedArray>();
+  if (numbers.TypedArrayType() != napi_uint32_array) throw Fault("plan", EINVAL, "marks must be a Uint32Array");
+  auto steps = from.As<Napi::Uint32Array>();
+  return {steps.Data(), steps.Data() + steps.ElementLength()};
+}
+
 // Of each silence: start, duration, whether in a barrier, how many are open; of each of those: peer, channel, outgoing.
-Napi::Value watchedResult(Napi::Env env, const std::vector<double>& samples, const std::vector<Silence>& silences) {
+Napi::Value silenceNumbers(Napi::Env env, const std::vector<Silence>& silences) {
   std::vector<double> numbers;
   for (const Silence& one : silences) {
     numbers.insert(numbers.end(), {static_cast<double>(one.start), static_cast<double>(one.nanoseconds),
@@ -86,10 +93,7 @@ Napi::Value watchedResult(Napi::Env env, const std::vector<double>& samples, con
       numbers.insert(numbers.end(), {static_cast<double>(open.peer), static_cast<double>(open.channel), open.outgoing ? 1.0 : 0.0});
     }
   }
-  auto result = Napi::Object::New(env);
-  result.Set("samples", toArray(env, samples));
-  result.Set("silences", toArray(env, numbers));
-  return result;
+  return toArray(env, numbers);
 }
 
 Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const ProxyExecutor& proxy) {
@@ -137,7 +141,7 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     if (!readable.IsArray()) throw Fault("plan", EINVAL, "the plan reads, and the ranks did not exchange their source buffers");
     remotes.sources = readRemotes(readable, port, plan);
   }
-  auto proxied = job.Get("proxy"), board = job.Get("board"), expected = job.Get("expected");
+  auto proxied = job.Get("proxy"), board = job.Get("board"), expected = job.Get("expected"), marks = job.Get("marks");
   if (board.IsObject()) {
     board_ = TransferBoard::of(board);
     executor_ = std::make_unique<ServingExecutor>(port, std::move(plan), &source, &target, std::move(remotes), board_);
@@ -153,6 +157,11 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
                                                          std::move(copies), readExpected(expected, target.memory));
     verifying_ = verifying.get();
     executor_ = std::move(verifying);
+  } else if (marks.IsTypedArray()) {
+    auto marking = std::make_unique<MarkingExecutor>(port, std::move(plan), &source, &target, std::move(remotes),
+                                                     std::move(copies), readMarks(marks));
+    marking_ = marking.get();
+    executor_ = std::move(marking);
   } else {
     executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
   }
@@ -196,10 +205,19 @@ void PlanRun::settle(Napi::Env env) {
     deferred_.Reject(toError(env, *fault_).Value());
     return;
   }
-  deferred_.Resolve(proxy_       ? proxyResult(env, samples_, *proxy_)
-                    : verifying_ ? verifiedResult(env, samples_, verifying_->early())
-                    : options_.silenceNanoseconds > 0 ? watchedResult(env, samples_, executor_->silences())
-                                                      : toArray(env, samples_));
+  deferred_.Resolve(result(env));
+}
+
+Napi::Value PlanRun::result(Napi::Env env) const {
+  if (proxy_) return proxyResult(env, samples_, *proxy_);
+  if (verifying_) return verifiedResult(env, samples_, verifying_->early());
+  bool watched = options_.silenceNanoseconds > 0;
+  if (!watched && !marking_) return toArray(env, samples_);
+  auto result = Napi::Object::New(env);
+  result.Set("samples", toArray(env, samples_));
+  if (watched) result.Set("silences", silenceNumbers(env, executor_->silences()));
+  if (marking_) result.Set("marks", toArray(env, marking_->marks()));
+  return result;
 }
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "fault.h"
+#include "plan/marking-executor.h"
 #include "plan/verifying-executor.h"
 #include "proxy/serving-executor.h"
 
@@ -13,7 +14,7 @@ namespace weft {
 
 /// One call of JavaScript's `run`: an executor on a thread of its own, and the promise of its samples. A proxied run
 /// gives an object with the samples, the trace and the clocks' relation; one that expects bytes, the samples and what
-/// was not there in time.
+/// was not there in time; one with marks or with silences to record, the samples and those.
 class PlanRun {
  public:
   /// Reads everything from `job` before any other thread starts. `onEnd` is called on the JavaScript thread, before
@@ -29,6 +30,7 @@ class PlanRun {
  private:
   void work();
   void settle(Napi::Env env);
+  Napi::Value result(Napi::Env env) const;
 
   Napi::Promise::Deferred deferred_;
   std::function<void(bool)> onEnd_;
@@ -38,6 +40,7 @@ class PlanRun {
   std::shared_ptr<ServedBoard> board_;    // null where no producers of others are served
   const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
   const VerifyingExecutor* verifying_ = nullptr;  // the executor, where bytes are expected
+  const MarkingExecutor* marking_ = nullptr;      // the executor, where the times of steps are kept
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;

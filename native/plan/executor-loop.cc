@@ -28,16 +28,18 @@ void Executor::iterateAll(std::vector<double>& samples) {
 void Executor::iterate() {
   if (aborted_.load(std::memory_order_relaxed)) giveUp();
   left_ = static_cast<uint32_t>(tracks_.size());
+  if (timed_) [[unlikely]] iterationStart_ = monotonicNanoseconds();
   for (uint32_t index : roots_) activate(index);
   for (Lane& lane : lanes_) {
     if (!lane.empty()) pump(lane);
   }
   if (!failure_.empty()) [[unlikely]] giveFailure();
-  if (!copies_ && !sums_) {
+  if (!copies_ && !sums_ && !timed_) {
     while (left_ > 0) poll();
     return;
   }
   while (left_ > 0) {
+    if (!later_.empty()) lookAtClock();
     if (copies_) pollCopies();
     if (sums_) workOnSums();
     if (left_ > 0) poll();
@@ -71,7 +73,7 @@ void Executor::activateOther(uint32_t index) {
     return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
   }
   if (step.kind == PlanStep::Sum) return sums_->push(index, step.dtype, step.firstPart, step.parts);
-  if (step.kind == PlanStep::Join) return finishAtOnce(index);
+  if (step.kind == PlanStep::Join) return step.offset == 0 ? finishAtOnce(index) : activateAtItsTime(index);
   Counter& counter = *tracks_[index].counter;
   uint64_t wanted = counter.consumed + tracks_[index].chunks;
   if (!acknowledged_) {
@@ -90,6 +92,23 @@ void Executor::finishAtOnce(uint32_t index) {
     finish(atOnce_[i]);
   }
   atOnce_.clear();
+}
+
+void Executor::activateAtItsTime(uint32_t index) {
+  auto earlier = [this](uint32_t one, uint32_t other) { return plan_.steps[one].offset > plan_.steps[other].offset; };
+  later_.insert(std::upper_bound(later_.begin(), later_.end(), index, earlier), index);
+}
+
+// A rank that waits for a time is not late.
+void Executor::lookAtClock() {
+  progressed_ = true;
+  uint64_t passed = monotonicNanoseconds() - iterationStart_;
+  while (!later_.empty() && plan_.steps[later_.back()].offset <= passed) {
+    uint32_t index = later_.back();
+    later_.pop_back();
+    finishAtOnce(index);
+  }
+  if (!failure_.empty()) giveFailure();
 }
 
 void Executor::activateDependents(const PlanStep& step) {

@@ -33,6 +33,7 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, Remote
       copies_(std::move(copies)),
       regions_{source, target},
       remotes_(std::move(remotes)) {
+  timed_ = plan_.hasTimes();
   // A staged plan has acknowledgements of its own.
   acknowledged_ = port_.acknowledgements() && plan_.delivered && !copies_;
   if (plan_.has(PlanStep::Sum)) sums_ = std::make_unique<SumQueue>(plan_.sums, plan_.addends, source->memory.base, target->memory.base);

@@ -25,7 +25,7 @@ struct PlanStep {
   uint32_t channel = 0;
   uint32_t peer = 0;  // or the source of a wait
   uint32_t buffer = 0;  // 0 source, 1 target, 2 sourceDevice, 3 targetDevice; that from which a copy is made
-  size_t offset = 0;
+  size_t offset = 0;  // or the nanoseconds of the iteration before which a join is not done
   size_t bytes = 0;
   size_t remoteOffset = 0;  // or where a copy goes to
   uint32_t slot = 0;
@@ -51,6 +51,9 @@ struct Plan {
 
   bool has(PlanStep::Kind kind) const {
     return std::any_of(steps.begin(), steps.end(), [kind](const PlanStep& step) { return step.kind == kind; });
+  }
+  bool hasTimes() const {
+    return std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) { return step.kind == PlanStep::Join && step.offset > 0; });
   }
 };
 
@@ -157,6 +160,8 @@ class Executor : public Completer {
   void poll();
   void pollCopies();
   void workOnSums();
+  [[gnu::cold]] void activateAtItsTime(uint32_t index);
+  [[gnu::cold]] void lookAtClock();
   void finishBeside();
   void expectWithin(uint64_t nanoseconds);
   [[gnu::cold]] void beginSilence();
@@ -183,6 +188,7 @@ class Executor : public Completer {
   bool progressed_ = false;    // since the deadline was set
   bool silent_ = false;        // the last of `silences_` has not ended
   bool toldOfSteps_ = false;
+  bool timed_ = false;      // steps wait for their times, or somebody wants to know when they were done
   bool telling_ = false;    // the barrier's message is under way
   bool announced_ = true;   // writes carry an immediate, which their targets' waits count
   bool acknowledged_ = false;  // the provider does not say when writes are delivered: targets do, transfer by transfer
@@ -199,6 +205,7 @@ class Executor : public Completer {
   RunOptions options_;
   uint64_t patience_ = 0;  // how long nothing may happen
   uint64_t deadline_ = 0;
+  uint64_t iterationStart_ = 0;  // set where `timed_` is
   Region* regions_[2];
   RemoteBuffers remotes_;
   struct Cursor {
@@ -208,6 +215,7 @@ class Executor : public Completer {
   std::vector<Cursor> cursors_;   // by step: its next chunk; empty where the plan has no parts
   std::vector<uint32_t> beside_;  // copies and sums to finish, while they are looked at
   std::vector<uint32_t> atOnce_;  // steps that finishAtOnce works on
+  std::vector<uint32_t> later_;   // joins whose time has not come, the earliest last
   std::deque<Operation> operations_;
   Operation told_;        // of the barrier
   uint32_t awaited_ = 0;  // the rank the barrier waits to hear from

@@ -7,7 +7,7 @@ import { callingGpu } from '../gpu/faults.js';
 import type { Gpu } from '../gpu/gpu.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
-import { stagedPlan } from '../plan/staged.js';
+import { type Staged, stage } from '../plan/staged.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
 import type {
   BufferSizes,
@@ -18,6 +18,7 @@ import type {
 } from './engine.js';
 import type { FabricEngine } from './fabric-engine.js';
 import { runPlan, servePlan } from './run-plan.js';
+import { stagedMarks } from './staged-marks.js';
 
 interface DeviceEngineOptions {
   readonly gpu: Gpu;
@@ -47,7 +48,7 @@ type Buffers =
  */
 export class DeviceEngine implements ServingEngine {
   readonly #options: DeviceEngineOptions;
-  readonly #stagedPlans = new WeakMap<Plan, Plan>();
+  readonly #stagedPlans = new WeakMap<Plan, Staged>();
   #buffers: Buffers | undefined;
 
   constructor(options: DeviceEngineOptions) {
@@ -125,7 +126,9 @@ export class DeviceEngine implements ServingEngine {
     const { source, target } = buffers.staged;
     const device = { source: source.native, target: target.native };
     const memory = { ...staging.planMemory, device };
-    return runPlan(staging.options, memory, this.#stagedPlan(plan), options);
+    const staged = this.#stagedPlan(plan);
+    const marks = options.marks && { marks: stagedMarks(staged, options.marks) };
+    return runPlan(staging.options, memory, staged.plan, { ...options, ...marks });
   }
 
   /** Only where the fabric reaches GPU memory: what is staged is not the producers' to ask for. */
@@ -164,10 +167,10 @@ export class DeviceEngine implements ServingEngine {
     }
   }
 
-  #stagedPlan(plan: Plan): Plan {
+  #stagedPlan(plan: Plan): Staged {
     const known = this.#stagedPlans.get(plan);
     if (known) return known;
-    const made = stagedPlan(plan, this.#options.pieceBytes);
+    const made = stage(plan, this.#options.pieceBytes);
     this.#stagedPlans.set(plan, made);
     return made;
   }

@@ -22,6 +22,11 @@ export interface RunOptions {
   readonly expecting?: { readonly parts: readonly Expected[]; late(found: Mismatch): void };
   /** `heard` is told of stretches longer than this in which nothing completed on this rank. Not with `expecting`. */
   readonly watching?: { readonly silenceMs: number; heard(silences: readonly Silence[]): void };
+  /**
+   * `heard` is told how many nanoseconds after the start of each iteration each of these steps of the plan was done, on
+   * this rank's clock: for every iteration, the steps in this order. Not with `expecting`.
+   */
+  readonly marks?: { readonly steps: readonly number[]; heard(times: Float64Array): void };
   /** Iterations per sample; divides `iterations`. Default 1. */
   readonly batch?: number;
   /** Of the whole run: ranks with nothing to do wait longer for the others when that is long. */

@@ -38,15 +38,20 @@ export function runPlan(
 ): Promise<Float64Array> {
   const { port } = options.fabric;
   return running(options, memory, plan, how, async (job) => {
-    if (how.watching) {
-      const { silenceMs, heard } = how.watching;
-      const watched = { ...job, silenceMs: Math.ceil(silenceMs) };
-      const { samples, silences } = await port.drive((native) => native.run(watched));
-      heard(decodeSilences(silences));
-      return samples;
+    const { watching, marks, expecting } = how;
+    if (expecting && (watching || marks)) throw new TypeError('`expecting` stands alone');
+    if (watching || marks) {
+      const asked = {
+        ...(marks && { marks: Uint32Array.from(marks.steps) }),
+        ...(watching && { silenceMs: Math.ceil(watching.silenceMs) }),
+      } as { marks: Uint32Array; silenceMs: number };
+      const found = await port.drive((native) => native.run({ ...job, ...asked }));
+      if (found.silences) watching?.heard(decodeSilences(found.silences));
+      if (found.marks) marks?.heard(found.marks);
+      return found.samples;
     }
-    if (!how.expecting) return port.drive((native) => native.run(job));
-    const { parts, late } = how.expecting;
+    if (!expecting) return port.drive((native) => native.run(job));
+    const { parts, late } = expecting;
     const numbers = parts.flatMap(({ offset, bytes, seed, position }) => [
       offset,
       bytes,

@@ -137,7 +137,8 @@ class Simulation {
   #ready(i: number, at: number): void {
     const { rank, step, group } = this.#steps[i]!;
     if (!isTransfer(step)) {
-      this.#schedule(kinds.done, i, at);
+      const notBefore = step.kind === 'join' ? (step.notBefore ?? 0) : 0;
+      this.#schedule(kinds.done, i, Math.max(at, notBefore));
       return;
     }
     if (group === undefined) {

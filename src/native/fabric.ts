@@ -74,6 +74,16 @@ export interface NativeJob {
   readonly spinsBeforeYield: number;
 }
 
+/** Keeps the times at which these steps of the plan are done. */
+interface Marking {
+  readonly marks: Uint32Array;
+}
+
+/** Records stretches longer than this in which nothing completed on this rank. */
+interface Watching {
+  readonly silenceMs: number;
+}
+
 export interface NativeEndpointOptions {
   /** Receives name their sender. */
   readonly directed: boolean;
@@ -131,14 +141,16 @@ export interface NativePort {
       expected: Float64Array;
     },
   ): Promise<{ samples: Float64Array; early: Mismatch }>;
-  /** The same, with the stretches in which nothing completed on this rank for longer than that. */
-  run(job: NativeJob & { silenceMs: number }): Promise<{
+  /** The same, with what was asked for beside the samples. */
+  run(job: NativeJob & ((Marking & Partial<Watching>) | (Partial<Marking> & Watching))): Promise<{
     samples: Float64Array;
+    /** For every iteration: the nanoseconds from its start to the end of each step of `marks`, in their order. */
+    marks?: Float64Array;
     /**
      * Of each: start in nanoseconds of the run, duration, 1 in a barrier, how many transfers are open, and of each of
      * those peer, channel (-1: any) and 1 where it goes out.
      */
-    silences: Float64Array;
+    silences?: Float64Array;
   }>;
   /** Executes a plan on a thread of its own; one sample in nanoseconds per batch of iterations. */
   run(job: NativeJob): Promise<Float64Array>;

@@ -1,3 +1,4 @@
+import { boundWithStarts } from './starts.js';
 import type { Strategy } from './strategies.js';
 import { checkCount, type Traffic } from './traffic.js';
 
@@ -130,12 +131,9 @@ export function allowedLineRateGbps(
   links: readonly Link[],
 ): number | undefined {
   const allowed = links.slice(0, strategy.allowedChannels(links.length));
-  let sum = 0;
-  for (const rateGbps of ratesByNic(allowed).values()) {
-    if (rateGbps === undefined) return undefined;
-    sum += rateGbps;
-  }
-  return sum;
+  const rates = [...ratesByNic(allowed).values()];
+  if (rates.includes(undefined)) return undefined;
+  return rates.reduce<number>((sum, rateGbps) => sum + rateGbps!, 0);
 }
 
 /** A channel without a NIC's name has one of its own. */
@@ -243,5 +241,9 @@ export function boundOfTraffic(
   links: readonly Link[],
   wiring?: Wiring,
 ): Bound {
-  return boundOf(loadOfTraffic(traffic, strategy, links.length, wiring), strategy, links);
+  const loadOf = (some: Traffic) => loadOfTraffic(some, strategy, links.length, wiring);
+  const bound = boundOf(loadOf(traffic), strategy, links);
+  if (bound.nanoseconds === undefined) return bound;
+  const best = (some: Traffic) => boundNanoseconds(loadOf(some), links)!;
+  return { ...bound, nanoseconds: boundWithStarts(traffic, bound.nanoseconds, best) };
 }

@@ -35,7 +35,7 @@ import {
  * | 1               | channel                    | 0     | 0            | 0    | dtype ² |
  * | 2               | peer                       | source | 0           | 0    | 0       |
  * | 3 buffer ¹      | local                      | 0     | from         | 0    | 0       |
- * | 4               | local offset               | offset | from offset | 0    | 0       |
+ * | 4               | local offset               | offset | from offset | notBefore, else 0 | 0 |
  * | 5               | bytes                      | bytes | bytes        | 0    | 0       |
  * | 6               | remote offset (write, read), else 0 | 0 | to offset | 0  | 0       |
  * | 7               | slot (write), else 0       | slot  | 0            | 0    | 0       |
@@ -186,7 +186,7 @@ function encodeStep(step: Step): number[] {
       return [...head, 0, 0, 0, buffer(to)];
     }
     case 'join':
-      return [joinKind];
+      return [joinKind, 0, 0, 0, step.notBefore ?? 0];
     case 'sum':
       return [sumKind, sumDtypes.indexOf(step.dtype)];
   }

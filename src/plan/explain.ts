@@ -1,7 +1,14 @@
 import { formatBytesRounded, formatNanoseconds, plural, rangeText } from '../measure/units.js';
-import { allowedLineRateGbps, boundOf, type Link, type Load, loadOfTraffic } from './bound.js';
+import {
+  allowedLineRateGbps,
+  boundOfTraffic,
+  type Link,
+  type Load,
+  loadOfTraffic,
+} from './bound.js';
 import { chunksOf } from './plan.js';
-import type { Strategy } from './strategies.js';
+import { startsOf } from './starts.js';
+import type { Piece, Strategy } from './strategies.js';
 import { type Block, partsWithin, type Traffic } from './traffic.js';
 import { type Pacing, pacingOf, placePieces } from './write-plan.js';
 
@@ -49,7 +56,12 @@ export function explain(options: ExplainOptions): string {
     titleLines(options, ink),
     diagramLines(options, ink),
     loadLines(load, ink),
-    [...arrivalLines(options), ...sumLines(traffic), ...boundLines(load, strategy, links)],
+    [
+      ...startLines(traffic),
+      ...arrivalLines(options),
+      ...sumLines(traffic),
+      ...boundLines(options),
+    ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -115,8 +127,9 @@ function senderRows(rank: number, options: ExplainOptions, ink: Ink): string[][]
 }
 
 function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
+  const { chunkBytes } = pacingOf(options);
   const pieces = placePieces(block, options.strategy, options.links.length);
-  const chunks = chunksText(chunksOfBlock(block, options));
+  const chunks = chunksIn(block, pieces, chunkBytes);
   const range = (values: number[]): string => {
     const [first, last] = [Math.min(...values), Math.max(...values)];
     return first === last ? String(first) : `${first}-${last}`;
@@ -126,22 +139,22 @@ function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
     `${ink.line} ch${range(pieces.map((piece) => piece.channel))}`,
     `${ink.line}${ink.arrow} rank ${block.target} `,
   ];
-  const inParts = block.parts ? `${plural(block.parts.length, 'part')}, ${chunks}` : chunks;
-  if (options.traffic.sequential) return [...wire, inParts];
-  const place = `at +${formatBytesRounded(block.targetOffset)} `;
-  if (options.traffic.readable) return [...wire, 'read ', place, inParts];
+  if (options.traffic.sequential) return [...wire, chunksText(chunks)];
   const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
-  return [...wire, slots, place, inParts];
+  const place = block.parts
+    ? `in ${plural(block.parts.length, 'part')} `
+    : `at +${formatBytesRounded(block.targetOffset)} `;
+  const start = block.notBefore ? `, after ${formatNanoseconds(block.notBefore)}` : '';
+  return [...wire, slots, place, `${chunksText(chunks)}${start}`];
 }
 
-/** What a block is cut into: each part of each of its pieces on its own. */
-function chunksOfBlock(block: Block, { strategy, links, ...options }: ExplainOptions): number {
-  const { chunkBytes } = pacingOf(options);
-  return strategy.split(block.bytes, links.length).reduce((sum, { offset, bytes }) => {
-    const parts = block.parts && partsWithin(block, offset, bytes);
-    return sum + chunksOf({ bytes, parts }, chunkBytes);
-  }, 0);
-}
+const chunksIn = (block: Block, pieces: readonly Piece[], chunkBytes: number): number =>
+  pieces.reduce(
+    (sum, { offset, bytes }) =>
+      sum +
+      chunksOf({ bytes, parts: block.parts && partsWithin(block, offset, bytes) }, chunkBytes),
+    0,
+  );
 
 /** For each channel, the rank that sends most over it and the rank that receives most. */
 function loadLines(load: Load, ink: Ink): string[] {
@@ -171,14 +184,20 @@ function loadLines(load: Load, ink: Ink): string[] {
 }
 
 function arrivalLines(options: ExplainOptions): string[] {
-  const { traffic } = options;
+  const { traffic, strategy, links } = options;
   if (traffic.sequential)
     return ['  arrivals  not counted: the reply shows that the message arrived'];
-  if (traffic.readable) return ['  arrivals  not counted: a read ends when its bytes are there'];
+  if (traffic.readable) return ['  arrivals  not counted: targets read'];
+  const { chunkBytes } = pacingOf(options);
   const known = new Map<number, number>();
   const chunks = (block: Block): number => {
-    const count = (!block.parts && known.get(block.bytes)) || chunksOfBlock(block, options);
-    if (!block.parts) known.set(block.bytes, count);
+    const pieces = () => strategy.split(block.bytes, links.length);
+    if (block.parts) return chunksIn(block, pieces(), chunkBytes);
+    let count = known.get(block.bytes);
+    if (count === undefined) {
+      count = chunksIn(block, pieces(), chunkBytes);
+      known.set(block.bytes, count);
+    }
     return count;
   };
   const counts = ranksWith(traffic, (rank) => traffic.incoming(rank).length).map((rank) =>
@@ -191,6 +210,7 @@ function arrivalLines(options: ExplainOptions): string[] {
   return [`  arrivals  ${each} ${what} on ${where}`];
 }
 
+/** What ranks add up, where they do. */
 function sumLines({ numbers, contents, world }: Traffic): string[] {
   if (!numbers || !contents) return [];
   const bytes = Array.from({ length: world }, (_, rank) =>
@@ -203,8 +223,14 @@ function sumLines({ numbers, contents, world }: Traffic): string[] {
   return [`  sums      ${upTo}${most} of ${numbers.dtype} on ${where}`];
 }
 
-function boundLines(load: Load, strategy: Strategy, links: readonly Link[]): string[] {
-  const { nanoseconds, fraction } = boundOf(load, strategy, links);
+function startLines(traffic: Traffic): string[] {
+  const starts = startsOf(traffic);
+  if (starts.length === 0) return [];
+  return [`  starts    from 0 to ${formatNanoseconds(starts.at(-1)!)} of an iteration`];
+}
+
+function boundLines({ traffic, strategy, links }: ExplainOptions): string[] {
+  const { nanoseconds, fraction } = boundOfTraffic(traffic, strategy, links);
   const allowed = strategy.allowedChannels(links.length);
   const aggregateGbps = allowedLineRateGbps(strategy, links);
   const share = fraction === undefined ? undefined : `${(fraction * 100).toFixed(1)} %`;

@@ -157,6 +157,12 @@ export type PostStep = WriteStep | ReadStep | SendStep | RecvStep;
 /** One thing a rank does in an iteration: a transfer, a wait, a copy between GPU and host, or a sum. */
 export type Step = PostStep | WaitStep | CopyStep | JoinStep | SumStep;
 
+/** A step whose end is of interest, and the nanoseconds since the start of the iteration from which it counts. */
+export interface Mark {
+  readonly step: number;
+  readonly since: number;
+}
+
 /** The two highest slots are the executor's own. */
 export const maxSlot = 65_533;
 /** More parts in one step are a mistake, not a plan. */

@@ -66,12 +66,21 @@ function cut(bytes: number, each: number): Piece[] {
  * writes of a source with one empty write, and the source waits for it. That also keeps a fast source from writing
  * into a staging buffer whose last iteration is still being copied.
  */
-export function stagedPlan(plan: Plan, pieceBytes: number): Plan {
+export const stagedPlan = (plan: Plan, pieceBytes: number): Plan => stage(plan, pieceBytes).plan;
+
+/** A staged plan, and for each step of the plan it was made from the steps that end it. */
+export interface Staged {
+  readonly plan: Plan;
+  readonly ends: readonly (readonly number[])[];
+}
+
+/** The same, for whoever asks when a step is done. */
+export function stage(plan: Plan, pieceBytes: number): Staged {
   checkCount('pieceBytes', pieceBytes);
   const staging = new Staging(plan, pieceBytes);
   for (const group of groupsOf(plan.steps)) staging.add(group);
   staging.acknowledge();
-  return { ...plan, steps: staging.steps };
+  return { plan: { ...plan, steps: staging.steps }, ends: staging.ends };
 }
 
 interface Group {
@@ -94,17 +103,17 @@ class Staging {
   readonly #plan: Plan;
   readonly #pieceBytes: number;
   /** By step of the plan: the steps after which its bytes are where they should be. */
-  readonly #ends: number[][];
+  readonly ends: number[][];
 
   constructor(plan: Plan, pieceBytes: number) {
     this.#plan = plan;
     this.#pieceBytes = pieceBytes;
-    this.#ends = plan.steps.map(() => []);
+    this.ends = plan.steps.map(() => []);
   }
 
   /** The first piece of every transfer, then the second of each: no peer waits for another's whole transfer. */
   add({ after, indices }: Group): void {
-    const before = [...new Set(after.flatMap((index) => this.#ends[index]!))];
+    const before = [...new Set(after.flatMap((index) => this.ends[index]!))];
     const pieces = indices.map((index) => this.#piecesOf(this.#plan.steps[index]!));
     const rounds = Math.max(...pieces.map((list) => list.length));
     for (let round = 0; round < rounds; round++) {
@@ -112,7 +121,7 @@ class Staging {
         const piece = pieces[i]![round];
         if (piece === undefined) return;
         this.#addPiece(this.#plan.steps[index]!, piece, round, before);
-        this.#ends[index]!.push(this.steps.length - 1);
+        this.ends[index]!.push(this.steps.length - 1);
       });
     }
   }
@@ -209,7 +218,7 @@ class Staging {
     steps.forEach((step, index) => {
       if (isWait(step)) {
         const { source } = step;
-        copiedFrom.set(source, [...(copiedFrom.get(source) ?? []), ...this.#ends[index]!]);
+        copiedFrom.set(source, [...(copiedFrom.get(source) ?? []), ...this.ends[index]!]);
       } else if (isWrite(step)) targets.add(step.peer);
     });
     for (const [peer, after] of copiedFrom) {

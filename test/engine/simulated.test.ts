@@ -149,6 +149,18 @@ describe('one period of ranks stands for all', () => {
   });
 });
 
+test('what comes after a join starts when its time has come', () => {
+  const bytes = 8 * mebibyte;
+  const plans = [0, 1].map((rank): Plan => {
+    const plan = oneToEach({ world: 2, from: 0, bytes, rank, channels: 4, strategy: single });
+    if (rank === 1) return plan;
+    const join = { kind: 'join', after: [], notBefore: 5e6 } as const;
+    return { ...plan, steps: [join, ...plan.steps.map((step) => ({ ...step, after: [0] }))] };
+  });
+  const [time] = simulatePlans({ world: simOf(2), plans });
+  expect(time).toBeCloseTo(5e6 + 40_000 + line(bytes), 3);
+});
+
 describe('what makes a fabric slower', () => {
   test('a NIC at half its rate doubles the time of what goes through it', () => {
     const [bytes, time] = [64 * mebibyte, exchange(simOf(4), single, 64 * mebibyte)];

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { stagedMarks } from '../../src/engine/staged-marks.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
-import { stagedPlan } from '../../src/plan/staged.js';
+import { stage, stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
 import { mostBytes, randomCase } from './random-cases.js';
 import { RanksInProcess } from './ranks-in-process.js';
@@ -52,6 +53,32 @@ describe('a staged transfer', () => {
     await job.fill(traffic, 7);
     await job.run(plan, { sabotage: { kind: 'drop', offset: 0 } });
     expect(await job.wrong(traffic, 7)).toBeGreaterThan(9000);
+  });
+
+  test('is marked when its last piece is on the device', async () => {
+    await using job = await open();
+    const staged = (rank: number) => stage(oneToEach({ ...write, rank }), 1024);
+    let heard = new Float64Array();
+    const marks = stagedMarks(staged(1), {
+      steps: [0],
+      heard: (times) => {
+        heard = Float64Array.from(times);
+      },
+    });
+    const how = { iterations: 3, marks: Uint32Array.from(marks.steps) };
+    const results = await job.run(
+      (rank) => staged(rank).plan,
+      {},
+      (rank) => (rank === 1 ? how : { iterations: 3 }),
+    );
+    const found = results[1] as unknown as { samples: Float64Array; marks: Float64Array };
+    marks.heard(found.marks);
+    expect(marks.steps).toHaveLength(10);
+    expect(heard).toHaveLength(3);
+    for (const [i, time] of heard.entries()) {
+      expect(time).toBe(Math.max(...found.marks.subarray(10 * i, 10 * (i + 1))));
+      expect(time).toBeLessThanOrEqual(found.samples[i]!);
+    }
   });
 
   test('needs device buffers', async () => {

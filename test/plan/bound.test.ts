@@ -10,6 +10,7 @@ import { allToAllMatrixTraffic, allToAllTraffic } from '../../src/plan/patterns/
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
+import type { Block } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic, ranksOf } from './arbitrary.js';
 import { loadOfPlans } from './load-of-plans.js';
@@ -51,6 +52,24 @@ describe('the bound', () => {
     const traffic = allToAllTraffic({ world: 2, bytes });
     const wiring = { hosts: ['a', 'a'], nics: [['n0'], ['n0']], localOverNics: true };
     expect(boundOfTraffic(traffic, single, nics(1, 100), wiring).nanoseconds).toBe(2 * 80_000);
+  });
+
+  test('of blocks that start late is that of the last ones after their start', () => {
+    const all = allToAllTraffic({ world: 3, bytes });
+    const starting = (...starts: number[]) => {
+      const late = (blocks: readonly Block[]) =>
+        blocks.map((block) => ({ ...block, notBefore: starts[block.target]! }));
+      const traffic = {
+        ...all,
+        outgoing: (rank: number) => late(all.outgoing(rank)),
+        incoming: (rank: number) => late(all.incoming(rank)),
+      };
+      return boundOfTraffic(traffic, single, nics(1, 100)).nanoseconds;
+    };
+    expect(starting(0, 0, 0)).toBe(160_000);
+    // Rank 1 receives two blocks after the start of both; all others have the time for theirs before.
+    expect(starting(0, 100_000, 0)).toBe(100_000 + 160_000);
+    expect(starting(0, 10_000, 50_000)).toBe(50_000 + 160_000);
   });
 
   test('of a split write is a quarter of that on four NICs', () => {

@@ -59,7 +59,9 @@ function decodeStep(fields: Float64Array, allAfter: Uint32Array, allParts: Float
       ...(parts.length > 0 && { parts }),
     };
   }
-  if (field(0) === joinKind) return { kind: 'join', after };
+  if (field(0) === joinKind) {
+    return { kind: 'join', after, ...(field(4) > 0 && { notBefore: field(4) }) };
+  }
   if (field(0) === sumKind) {
     return { kind: 'sum', dtype: dtypes[field(1)]!, parts: decodeSums(rows), after };
   }

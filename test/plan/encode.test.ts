@@ -77,7 +77,10 @@ const bareStep = fc.oneof(
   access,
   waitInParts,
   sums,
-  fc.constant({ kind: 'join' as const }),
+  fc.record(
+    { kind: fc.constant('join' as const), notBefore: fc.integer({ min: 1, max: 2 ** 40 }) },
+    { requiredKeys: ['kind'] },
+  ),
   fc.record({
     kind: fc.constant('post' as const),
     op: fc.constant('read' as const),

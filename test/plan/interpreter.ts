@@ -46,13 +46,15 @@ interface RankState {
   /** Per channel, outgoing chunks and posted receives apart. */
   readonly inFlight: { out: number[]; in: number[] };
   iteration: number;
+  /** Nanoseconds since the iteration began. */
+  time: number;
   issued: number[];
   finished: number[];
 }
 
 /**
  * Executes the plans of all ranks as a fabric without any order would: at every turn one thing that
- * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender; a copy
+ * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender; time passes; a copy
  * reads, or has written. Ranks run into the next iteration without waiting for each other. Sends
  * between two ranks on one channel match receives in posting order; the copies of one direction
  * follow each other. Where a plan has device buffers, what it sends is new in every iteration, so
@@ -91,6 +93,7 @@ export class Interpreter {
           in: new Array<number>(plan.channels).fill(0),
         },
         iteration: 0,
+        time: 0,
         issued: plan.steps.map(() => 0),
         finished: plan.steps.map(() => 0),
       };
@@ -107,6 +110,7 @@ export class Interpreter {
           ...this.#posts(rank),
           ...this.#copying(rank),
           ...this.#adding(rank),
+          ...this.#waiting(rank),
         ]),
         ...this.#progress(),
       ];
@@ -119,7 +123,7 @@ export class Interpreter {
   #isDone(rank: RankState, index: number): boolean {
     const step = rank.plan.steps[index]!;
     if (step.after.some((earlier) => !this.#isDone(rank, earlier))) return false;
-    if (step.kind === 'join') return true;
+    if (step.kind === 'join') return (step.notBefore ?? 0) <= rank.time;
     if (step.kind === 'copy' || step.kind === 'sum') return rank.finished[index] === 1;
     const chunks = countOf(step, rank.plan.chunkBytes);
     if (step.kind !== 'wait') return rank.finished[index] === chunks;
@@ -133,6 +137,7 @@ export class Interpreter {
       if (!rank.plan.steps.every((_, index) => this.#isDone(rank, index))) return;
       onIteration(rank);
       rank.iteration++;
+      rank.time = 0;
       rank.ready = [];
       rank.buffers.sourceDevice.set(
         bytesToSend(rank.plan, rank.iteration).subarray(0, rank.buffers.sourceDevice.length),
@@ -167,6 +172,18 @@ export class Interpreter {
       if (rank.inFlight[sideOf(post)][post.channel]! >= window) return [];
       return [() => this.#issue(rank, post, step)];
     });
+  }
+
+  /** The time of the next join comes. */
+  #waiting(rank: RankState): (() => void)[] {
+    if (rank.iteration === this.#iterations) return [];
+    const times = rank.plan.steps.flatMap((step) =>
+      step.kind === 'join' && (step.notBefore ?? 0) > rank.time ? [step.notBefore!] : [],
+    );
+    const pass = () => {
+      rank.time = Math.min(...times);
+    };
+    return times.length === 0 ? [] : [pass];
   }
 
   #adding(rank: RankState): (() => void)[] {
