@@ -140,7 +140,8 @@ function blockCells(block: Block, options: ExplainOptions, ink: Ink): string[] {
     `${ink.line}${ink.arrow} rank ${block.target} `,
   ];
   if (options.traffic.sequential) return [...wire, chunksText(chunks)];
-  const slots = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
+  const named = `slot${pieces.length === 1 ? '' : 's'} ${range(pieces.map((piece) => piece.slot))} `;
+  const slots = options.traffic.readable ? 'read ' : named;
   const place = block.parts
     ? `in ${plural(block.parts.length, 'part')} `
     : `at +${formatBytesRounded(block.targetOffset)} `;
@@ -187,7 +188,7 @@ function arrivalLines(options: ExplainOptions): string[] {
   const { traffic, strategy, links } = options;
   if (traffic.sequential)
     return ['  arrivals  not counted: the reply shows that the message arrived'];
-  if (traffic.readable) return ['  arrivals  not counted: targets read'];
+  if (traffic.readable) return ['  arrivals  not counted: a read ends when its bytes are there'];
   const { chunkBytes } = pacingOf(options);
   const known = new Map<number, number>();
   const chunks = (block: Block): number => {

@@ -141,7 +141,7 @@ async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<
   const available = await gatherAvailable(world);
   return new Map(
     cells.map(({ column, bytes }): [number, Subject] => {
-      const situation = situationOf(job, world.size, bytes, column);
+      const situation = situationOf(job, world.hosts, bytes, column);
       const collective = job.benchmark.against?.(situation);
       if (!collective) return [bytes, { reason: 'no library does this with these options' }];
       const needs = world.members.map(({ rank }) => footprintOf(collective, rank, world.size));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { NativeJob } from '../../src/native/fabric.js';
 import type { Mismatch } from '../../src/native/memory.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
-import { planVersion, type Step } from '../../src/plan/plan.js';
+import { type Plan, planVersion, type Step } from '../../src/plan/plan.js';
 import { single } from '../../src/plan/strategies.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
@@ -56,11 +56,13 @@ test('bytes in parts are looked at part by part, whoever moves them', async () =
   const offsets = [5 * length, 0, 9 * length];
   const parts = offsets.map((at) => ({ local: at, remote: at + 1, bytes: length }));
   const base = { kind: 'post', channel: 0, parts } as const;
-  const plan = (steps: readonly Step[]) => (rank: number) => ({
-    ...{ version: planVersion, rank, world: 2, channels: 1, chunkBytes: 300, window: 4 },
-    ...{ delivery: 'complete' as const, sourceBytes: 2 * bytes, targetBytes: 2 * bytes },
-    steps: rank === 1 ? steps : [],
-  });
+  const plan =
+    (steps: readonly Step[]) =>
+    (rank: number): Plan => ({
+      ...{ version: planVersion, rank, world: 2, channels: 1, chunkBytes: 300, window: 4 },
+      ...{ delivery: 'complete' as const, sourceBytes: 2 * bytes, targetBytes: 2 * bytes },
+      steps: rank === 1 ? steps : [],
+    });
   await job.sources[0]!.fill(seed);
   const looks = offsets.flatMap((at) => [at, length, seed, at + 1]);
   const expected = Float64Array.from(looks);

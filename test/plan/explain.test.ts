@@ -48,10 +48,10 @@ describe('an explanation', () => {
     const strategy = single;
     const drawn = (traffic: Traffic) =>
       explain({ traffic, strategy, links: links(1, 100), chunkBytes: 600 });
-    expect(drawn(kv)).toContain('293K ─ ch0 ─▶ rank 1  slot 0  at +0  300 parts, 600 chunks');
+    expect(drawn(kv)).toContain('293K ─ ch0 ─▶ rank 1  slot 0  in 300 parts  600 chunks');
     expect(drawn(kv)).toContain('600 immediates on each of 3 ranks');
     const read = drawn({ ...kv, readable: true });
-    expect(read).toContain('ch0 ─▶ rank 1  read  at +0  300 parts, 600 chunks');
+    expect(read).toContain('ch0 ─▶ rank 1  read  in 300 parts  600 chunks');
     expect(read).toContain('arrivals  not counted: a read ends when its bytes are there');
     const added = drawn({
       ...kv,
