@@ -73,7 +73,7 @@ describe.each(providers)('$name', ({ options }) => {
   let ranks: RanksInProcess;
   const source = (rank: number) => ranks.sources[rank]!.view();
   const target = (rank: number) => ranks.targets[rank]!.view();
-  const run = (steps: readonly (readonly Step[])[], how: Partial<Plan> = {}, iterations = 3) =>
+  const run = (steps: readonly (readonly Step[])[], how: Partial<Plan> = {}, iterations = 2) =>
     ranks.run((rank) => planOf(rank, steps[rank]!, how), { iterations });
 
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe.each(providers)('$name', ({ options }) => {
 
   test('reads of 300 parts bring every byte, in both directions at once', async () => {
     const [there, back] = [scatteredParts(300), scatteredParts(300)];
-    await run([[readOf(1, there)], [readOf(0, back)]], { chunkBytes: 1000 });
+    await run([[readOf(1, there)], [readOf(0, back)]], { chunkBytes: 2500 });
     expectParts(target(0), source(1), reversed(there));
     expectParts(target(1), source(0), reversed(back));
   });
@@ -107,7 +107,7 @@ describe.each(providers)('$name', ({ options }) => {
         [writeOf(1, there), waitOf(1, back)],
         [writeOf(0, back), waitOf(0, there)],
       ],
-      { chunkBytes: 1000 },
+      { chunkBytes: 2500 },
     );
     expectParts(target(1), source(0), there);
     expectParts(target(0), source(1), back);
