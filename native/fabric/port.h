@@ -209,8 +209,7 @@ class Port {
   std::unique_ptr<Chaos> chaos;   // tests only
 
  private:
-  static constexpr size_t kBatch = 16;
-  static constexpr ssize_t kNothingToDo = 2;
+  static constexpr ssize_t kBatch = 16, kNothingToDo = 2;
 
   /// kNothingToDo where there is nothing to post. Another number above 0: taken, and its completer knows or will know.
   ssize_t tryPost(Endpoint& endpoint, Operation& operation);
