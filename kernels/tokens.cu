@@ -81,7 +81,7 @@ struct Bfloat16 {
   static __device__ float wide(Bits bits) { return floatOf(static_cast<uint32_t>(bits) << 16); }
   static __device__ Bits rounded(float value) {
     uint32_t bits = bitsOf(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;  // NaN
+    if (value != value) return static_cast<Bits>(bits >> 16 | 0x40);  // a quiet NaN
     return static_cast<Bits>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
   }
 };

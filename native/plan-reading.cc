@@ -64,7 +64,8 @@ void readRows(Plan& plan, PlanStep& step, const Rows& rows, const double* raw) {
   const size_t start = whole(raw[11], static_cast<double>(rows.count));
   const size_t count = whole(raw[12], static_cast<double>(rows.count - start));
   if (step.kind == PlanStep::Sum) return readSums(plan, step, rows, start, count);
-  bool divisible = step.kind == PlanStep::Write || step.kind == PlanStep::Read || step.kind == PlanStep::Wait;
+  bool divisible = step.kind == PlanStep::Write || step.kind == PlanStep::Read || step.kind == PlanStep::Wait ||
+                   step.kind == PlanStep::Copy;
   if (count > 0 && !divisible) throw malformed();
   readParts(plan, step, rows, start, count);
 }
@@ -123,12 +124,16 @@ bool within(const Span& memory, size_t offset, size_t bytes) {
 
 namespace {
 
-// `host` is what the parts' own offsets count in.
-void checkParts(const Plan& plan, const PlanStep& step, const Span& host) {
+void checkParts(const Plan& plan, const PlanStep& step, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
+  const bool copy = step.kind == PlanStep::Copy, out = step.buffer == 2;
+  // What the parts' own offsets count in; the other buffer of a transfer is another rank's.
+  const Span& own = copy ? (out ? device : host)[!out] : host[step.kind == PlanStep::Wait ? 1 : step.buffer];
   size_t sum = 0;
   for (uint32_t i = 0; i < step.parts; i++) {
     const PlanPart& part = plan.parts[step.firstPart + i];
-    if (!within(host, part.offset, part.bytes)) throw Fault("plan", EINVAL, "a part of a step is outside its buffer");
+    bool good = within(own, part.offset, part.bytes) &&
+                (!copy || within((out ? host : device)[!out], part.remoteOffset, part.bytes));
+    if (!good) throw Fault("plan", EINVAL, "a part of a step is outside its buffer");
     if (part.bytes > step.bytes - sum) throw Fault("plan", EINVAL, "the parts of a step are longer than the step");
     sum += part.bytes;
   }
@@ -161,8 +166,9 @@ bool isWithin(const Plan& plan, const PlanStep& step, const std::array<Span, 2>&
   if (step.kind == PlanStep::Copy) {
     // From the device's source to the host's, or from the host's target to the device's.
     bool out = step.buffer == 2;
-    return (out || step.buffer == 1) && within((out ? device : host)[!out], step.offset, step.bytes) &&
-           within((out ? host : device)[!out], step.remoteOffset, step.bytes);
+    if (!out && step.buffer != 1) return false;
+    return step.parts > 0 || (within((out ? device : host)[!out], step.offset, step.bytes) &&
+                              within((out ? host : device)[!out], step.remoteOffset, step.bytes));
   }
   if (step.peer >= plan.world) return false;
   if (step.kind == PlanStep::Wait) return step.parts > 0 || within(host[1], step.offset, step.bytes);
@@ -183,7 +189,7 @@ void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, co
     if (!isWithin(plan, step, host, device)) throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
     if (step.kind == PlanStep::Join && step.offset > kMostTime) throw Fault("plan", EINVAL, "a step waits for more than a day");
     if (step.kind == PlanStep::Sum) checkSum(plan, step, host);
-    else if (step.parts > 0) checkParts(plan, step, host[step.kind == PlanStep::Wait ? 1 : step.buffer]);
+    else if (step.parts > 0) checkParts(plan, step, host, device);
     if (step.kind <= PlanStep::Wait && chunksOf(plan, step) >= kMostChunks) throw Fault("plan", EINVAL, "a step has more than 2147483647 chunks");
   }
 }

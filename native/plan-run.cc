@@ -104,6 +104,19 @@ Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const
   return result;
 }
 
+CopyLanes::Parts copyPartsOf(const Plan& plan) {
+  CopyLanes::Parts lists;
+  for (uint32_t i = 0; i < plan.steps.size(); i++) {
+    const PlanStep& step = plan.steps[i];
+    if (step.kind != PlanStep::Copy || step.parts == 0) continue;
+    auto first = plan.parts.begin() + step.firstPart;
+    for (auto part = first; part != first + step.parts; part++) {
+      lists[i].push_back({part->offset, part->remoteOffset, part->bytes});
+    }
+  }
+  return lists;
+}
+
 RunOptions readOptions(const Napi::Object& job) {
   RunOptions options;
   options.iterations = field(job, "iterations");
@@ -134,7 +147,7 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   std::array<Span, 2> host{source.memory, target.memory}, device = readDevice(job);
   checkPlan(plan, port, host, device);
   context_ = device[0].context ? device[0].context : source.memory.context;
-  auto copies = plan.has(PlanStep::Copy) ? std::make_unique<CopyLanes>(host, device) : nullptr;
+  auto copies = plan.has(PlanStep::Copy) ? std::make_unique<CopyLanes>(host, device, copyPartsOf(plan)) : nullptr;
   RemoteBuffers remotes{readRemotes(job.Get("remotes"), port, plan), {}};
   if (plan.has(PlanStep::Read)) {
     auto readable = job.Get("readable");

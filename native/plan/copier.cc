@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "../fault.h"
+#include "../gpu/token-work.h"
 
 namespace weft {
 
@@ -12,14 +13,27 @@ CuPointer pointer(const uint8_t* address) { return reinterpret_cast<CuPointer>(a
 
 class CudaCopier final : public Copier {
  public:
-  explicit CudaCopier(const GpuContextPtr& context) : lanes_{Lane(context), Lane(context)} {}
+  CudaCopier(const GpuContextPtr& context, const std::array<Span, 2>& host, const Lists& lists)
+      : lanes_{Lane(context), Lane(context)}, parts_(context) {
+    if (lists.empty()) return;
+    for (size_t i = 0; i < host.size(); i++) WEFT_CU(cuMemHostGetDevicePointer, &host_[i], host[i].base, 0);
+    for (const auto& list : lists) lists_.push_back(parts_.add(list));
+    parts_.upload();
+  }
   ~CudaCopier() override { settle(); }
 
   void start(CopyWay way, uint8_t* to, const uint8_t* from, size_t bytes) override {
     Lane& lane = lanes_[way];
     if (way == FromDevice) WEFT_CU(cuMemcpyDtoHAsync, to, pointer(from), bytes, lane.stream.handle());
     else WEFT_CU(cuMemcpyHtoDAsync, pointer(to), from, bytes, lane.stream.handle());
-    lane.events[lane.started++ % kInFlight]->record(lane.stream);
+    lane.startedOne();
+  }
+
+  void startList(CopyWay way, uint8_t* to, const uint8_t* from, size_t list) override {
+    Lane& lane = lanes_[way];
+    if (way == FromDevice) parts_.enqueue(lists_[list], host_[0], pointer(from), lane.stream);
+    else parts_.enqueue(lists_[list], pointer(to), host_[1], lane.stream);
+    lane.startedOne();
   }
 
   bool ended(CopyWay way) override {
@@ -44,18 +58,28 @@ class CudaCopier final : public Copier {
     explicit Lane(const GpuContextPtr& context) : stream(context) {
       for (auto& event : events) event = std::make_unique<Event>(context);
     }
+    void startedOne() { events[started++ % kInFlight]->record(stream); }
     Stream stream;
     std::array<std::unique_ptr<Event>, kInFlight> events;
     size_t started = 0, told = 0;
   };
   std::array<Lane, 2> lanes_;
+  std::array<CuPointer, 2> host_{};  // of the staging buffers, as kernels see them
+  PartLists parts_;
+  std::vector<PartLists::List> lists_;
 };
 
 /// Device buffers that are host memory. A copy takes two looks, so that plans cannot rely on its being at once.
 class HostCopier final : public Copier {
  public:
+  explicit HostCopier(Lists lists) : lists_(std::move(lists)) {}
+
   void start(CopyWay way, uint8_t* to, const uint8_t* from, size_t bytes) override {
-    lanes_[way].push_back({to, from, bytes, false});
+    lanes_[way].push_back({to, from, {{0, 0, bytes}}, false});
+  }
+
+  void startList(CopyWay way, uint8_t* to, const uint8_t* from, size_t list) override {
+    lanes_[way].push_back({to, from, lists_[list], false});
   }
 
   bool ended(CopyWay way) override {
@@ -64,7 +88,7 @@ class HostCopier final : public Copier {
       job.seen = true;
       return false;
     }
-    std::memcpy(job.to, job.from, job.bytes);
+    for (const CopyPart& part : job.parts) std::memcpy(job.to + part.to, job.from + part.from, part.bytes);
     lanes_[way].pop_front();
     return true;
   }
@@ -77,18 +101,19 @@ class HostCopier final : public Copier {
   struct Job {
     uint8_t* to;
     const uint8_t* from;
-    size_t bytes;
+    std::vector<CopyPart> parts;
     bool seen;
   };
+  Lists lists_;
   std::array<std::deque<Job>, 2> lanes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Copier> Copier::make(const GpuContextPtr& context) {
-  if (!context) return std::make_unique<HostCopier>();
+std::unique_ptr<Copier> Copier::make(const GpuContextPtr& context, const std::array<Span, 2>& host, Lists lists) {
+  if (!context) return std::make_unique<HostCopier>(std::move(lists));
   CudaCurrent current(*context);
-  return std::make_unique<CudaCopier>(context);
+  return std::make_unique<CudaCopier>(context, host, lists);
 }
 
 void flipByte(const Span& span, size_t offset) {
@@ -107,12 +132,26 @@ void flipByte(const Span& span, size_t offset) {
   stream.synchronize();
 }
 
-CopyLanes::CopyLanes(std::array<Span, 2> host, std::array<Span, 2> device)
-    : host_(std::move(host)), device_(std::move(device)), copier_(Copier::make(device_[0].context)) {}
+CopyLanes::CopyLanes(std::array<Span, 2> host, std::array<Span, 2> device, const Parts& parts)
+    : host_(std::move(host)), device_(std::move(device)) {
+  Copier::Lists lists;
+  for (const auto& [step, list] : parts) {
+    lists_[step] = lists.size();
+    lists.push_back(list);
+  }
+  copier_ = Copier::make(device_[0].context, host_, std::move(lists));
+}
 
 void CopyLanes::push(uint32_t step, uint32_t fromBuffer, size_t from, size_t to, size_t bytes) {
-  if (fromBuffer == 2) lanes_[FromDevice].ready.push_back({step, host_[0].base + to, device_[0].base + from, bytes});
-  else lanes_[ToDevice].ready.push_back({step, device_[1].base + to, host_[1].base + from, bytes});
+  const bool out = fromBuffer == 2;
+  Job job{step, (out ? host_[0] : device_[1]).base, (out ? device_[0] : host_[1]).base, bytes, {}};
+  if (auto list = lists_.find(step); list != lists_.end()) {
+    job.list = list->second;
+  } else {
+    job.to += to;
+    job.from += from;
+  }
+  lanes_[out ? FromDevice : ToDevice].ready.push_back(job);
 }
 
 bool CopyLanes::poll(std::vector<uint32_t>& ended) {
@@ -125,7 +164,8 @@ bool CopyLanes::poll(std::vector<uint32_t>& ended) {
     }
     while (!lane.ready.empty() && lane.flying.size() < Copier::kInFlight) {
       const Job& job = lane.ready.front();
-      copier_->start(way, job.to, job.from, job.bytes);
+      if (job.list) copier_->startList(way, job.to, job.from, *job.list);
+      else copier_->start(way, job.to, job.from, job.bytes);
       lane.flying.push_back(job.step);
       lane.ready.pop_front();
     }

@@ -2,16 +2,12 @@ import { WeftError } from '../errors.js';
 import type { HostBuffer } from '../memory/buffer.js';
 import { addon } from '../native/addon.js';
 import type { NativeSpan, NativeTokenKernel, NativeTokenWork } from '../native/memory.js';
+import type { CopyPart } from '../plan/plan.js';
 import { DeviceBuffer } from './device-buffer.js';
 import { awaitingGpu, callingGpu } from './faults.js';
 import type { Gpu } from './gpu.js';
 
-/** Bytes to copy, at offsets from the starts of two buffers. */
-export interface CopyPart {
-  readonly from: number;
-  readonly to: number;
-  readonly bytes: number;
-}
+export type { CopyPart } from '../plan/plan.js';
 
 /** Numbers that rows can be made of. */
 export const rowDtypes = ['bfloat16', 'float16', 'float32'] as const;

@@ -50,11 +50,11 @@ import {
  *
  * `after` holds the step indices of all steps, one after the other.
  *
- * | parts[3·row + i] | write, read   | wait   | sum: a part       | then each of its addends |
- * |------------------|---------------|--------|-------------------|--------------------------|
- * | 0                | local offset  | offset | into              | buffer ¹                 |
- * | 1                | remote offset | 0      | bytes             | offset                   |
- * | 2                | bytes         | bytes  | number of addends | weight                   |
+ * | parts[3·row + i] | write, read   | wait   | copy        | sum: a part       | then each of its addends |
+ * |------------------|---------------|--------|-------------|-------------------|--------------------------|
+ * | 0                | local offset  | offset | from offset | into              | buffer ¹                 |
+ * | 1                | remote offset | 0      | to offset   | bytes             | offset                   |
+ * | 2                | bytes         | bytes  | bytes       | number of addends | weight                   |
  */
 export interface EncodedPlan {
   readonly header: Uint32Array<ArrayBuffer>;
@@ -121,6 +121,11 @@ function addRows(step: Step, rows: Row[]): void {
     case 'wait':
       checkStretch(step, step.parts[0]!.offset, step.parts);
       for (const { offset, bytes } of step.parts) rows.push([offset, 0, bytes]);
+      break;
+    case 'copy':
+      checkStretch(step.from, step.parts[0]!.from, step.parts);
+      checkStretch(step.to, step.parts[0]!.to, step.parts);
+      for (const { from, to, bytes } of step.parts) rows.push([from, to, bytes]);
       break;
     case 'sum':
       for (const { into, bytes, from } of step.parts) {

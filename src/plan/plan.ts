@@ -143,6 +143,13 @@ export interface SumStep extends StepBase {
   readonly parts: readonly SumPart[];
 }
 
+/** Bytes to copy, at offsets from the starts of two buffers. */
+export interface CopyPart {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: number;
+}
+
 /**
  * Between a device buffer and its pinned staging buffer. Both slices have the same length. Copies of one direction
  * run and end in the order in which they became ready, one after the other.
@@ -151,6 +158,11 @@ export interface CopyStep extends StepBase {
   readonly kind: 'copy';
   readonly from: PlanSlice;
   readonly to: PlanSlice;
+  /**
+   * What is copied if it does not lie in one stretch; on a GPU, one kernel copies all parts. They do not overlap in
+   * the target. The slices' lengths are their sum, the slices' offsets those of the first.
+   */
+  readonly parts?: readonly CopyPart[];
 }
 
 export type PostStep = WriteStep | ReadStep | SendStep | RecvStep;

@@ -49,6 +49,17 @@ function partPieces(parts: readonly { readonly bytes: number }[], each: number):
   return pieces;
 }
 
+/** The same bytes in fewer ranges: neighbours are one, and none is empty. */
+function joined(ranges: readonly BufferRange[]): BufferRange[] {
+  const result: { offset: number; bytes: number }[] = [];
+  for (const { offset, bytes } of ranges) {
+    const last = result.at(-1);
+    if (last !== undefined && last.offset + last.bytes === offset) last.bytes += bytes;
+    else if (bytes > 0) result.push({ offset, bytes });
+  }
+  return result;
+}
+
 function cut(bytes: number, each: number): Piece[] {
   return Array.from({ length: Math.max(1, Math.ceil(bytes / each)) }, (_, i) => ({
     offset: i * each,
@@ -193,21 +204,22 @@ class Staging {
     }
   }
 
-  /** Returns the steps after which the bytes are there: the last copy, because they end in order; an empty range needs none. */
+  /** Returns the steps after which the bytes are there: empty ranges need no copy. */
   #copy(
     from: PlanBuffer,
     to: PlanBuffer,
     ranges: readonly BufferRange[],
     after: readonly number[],
   ): readonly number[] {
-    let last = after;
-    for (const { offset, bytes } of ranges) {
-      if (bytes === 0) continue;
-      const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
-      this.steps.push({ kind: 'copy', from: slice(from), to: slice(to), after });
-      last = [this.steps.length - 1];
-    }
-    return last;
+    const stretches = joined(ranges);
+    if (stretches.length === 0) return after;
+    const { offset } = stretches[0]!;
+    const bytes = stretches.reduce((sum, stretch) => sum + stretch.bytes, 0);
+    const slice = (buffer: PlanBuffer) => ({ buffer, offset, bytes });
+    const copy = { kind: 'copy', from: slice(from), to: slice(to), after } as const;
+    const parts = stretches.map((one) => ({ from: one.offset, to: one.offset, bytes: one.bytes }));
+    this.steps.push(parts.length === 1 ? copy : { ...copy, parts });
+    return [this.steps.length - 1];
   }
 
   /** To every source of writes when all of them are copied; from every target of writes. */

@@ -1,3 +1,5 @@
+import type { DeviceBuffer } from '../../src/gpu/device-buffer.js';
+import type { Gpu } from '../../src/gpu/gpu.js';
 import { type Fabric, type FabricBuffer, openFabric } from '../../src/index.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
 import type { NativeProxyJob } from '../../src/native/tasks.js';
@@ -6,24 +8,29 @@ import type { Plan } from '../../src/plan/plan.js';
 import type { Traffic } from '../../src/plan/traffic.js';
 import { type SabotagedJob, shuffle } from '../native/hooks.js';
 
+type PatternBuffer = HostBuffer | DeviceBuffer;
+
 /** Ranks that share this process: each has a fabric of its own, and plans run on a thread each. */
 export class RanksInProcess implements AsyncDisposable {
   readonly fabrics: Fabric[];
   readonly sources: FabricBuffer[];
   readonly targets: FabricBuffer[];
-  /** What `sources` and `targets` stage, if they do: ordinary memory in a GPU's stead. */
-  readonly devices: { source: HostBuffer; target: HostBuffer }[];
+  /** What `sources` and `targets` stage, if they do: on a GPU, or ordinary memory in its stead. */
+  readonly devices: { source: PatternBuffer; target: PatternBuffer }[];
   readonly #remotes: number[][];
   readonly #readable: number[][];
 
-  private constructor(fabrics: Fabric[], bytes: number, staged: boolean) {
+  private constructor(fabrics: Fabric[], bytes: number, staged: boolean, gpu: Gpu | undefined) {
     this.fabrics = fabrics;
     const everyone = fabrics.map((fabric) => fabric.addresses);
     for (const [rank, fabric] of fabrics.entries()) fabric.connect(rank, everyone);
     this.sources = fabrics.map((fabric) => fabric.allocate(bytes));
     this.targets = fabrics.map((fabric) => fabric.allocate(bytes));
-    const device = () => ({ source: new HostBuffer(bytes), target: new HostBuffer(bytes) });
-    this.devices = staged ? fabrics.map(device) : [];
+    const device = () => gpu?.allocate(bytes) ?? new HostBuffer(bytes);
+    this.devices = staged ? fabrics.map(() => ({ source: device(), target: device() })) : [];
+    for (const { native } of gpu ? [...this.sources, ...this.targets] : []) {
+      native.registerWithGpu(gpu!.index);
+    }
     const known = (buffers: FabricBuffer[]) => {
       const described = buffers.map((buffer) => buffer.describe());
       return fabrics.map((fabric) => described.map((one) => fabric.remote(one).id));
@@ -38,6 +45,8 @@ export class RanksInProcess implements AsyncDisposable {
     channels: number;
     bytes: number;
     staged?: boolean;
+    /** Has the buffers that are staged. */
+    gpu?: Gpu;
     /** Endpoints that are opened for GPU memory. */
     deviceMemory?: boolean;
     /** Targets acknowledge writes. */
@@ -45,12 +54,12 @@ export class RanksInProcess implements AsyncDisposable {
     /** Keys of the provider and virtual addresses, as RDMA hardware has them. */
     basicRegistration?: boolean;
   }) {
-    const { ranks, bytes, staged = false, ...how } = options;
+    const { ranks, bytes, staged = false, gpu, ...how } = options;
     const fabrics: Fabric[] = [];
     for (let rank = 0; rank < ranks; rank++) {
       fabrics.push(await openFabric(how));
     }
-    return new RanksInProcess(fabrics, bytes, staged);
+    return new RanksInProcess(fabrics, bytes, staged, gpu);
   }
 
   /** From here on completions come late and out of order. */
@@ -113,7 +122,7 @@ export class RanksInProcess implements AsyncDisposable {
     return device ? { device: { source: device.source.native, target: device.target.native } } : {};
   }
 
-  #endsOf(rank: number): { source: HostBuffer; target: HostBuffer } {
+  #endsOf(rank: number): { source: PatternBuffer; target: PatternBuffer } {
     return this.devices[rank] ?? { source: this.sources[rank]!, target: this.targets[rank]! };
   }
 

@@ -4,8 +4,11 @@ import { seededRandom } from '../../src/measure/seeded-random.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { stage, stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
+import { describeStagedParts } from '../gpu/staged-parts-suite.js';
 import { mostBytes, randomCase } from './random-cases.js';
 import { RanksInProcess } from './ranks-in-process.js';
+
+describe('parts in host memory', () => describeStagedParts(() => undefined));
 
 const groups = 10;
 const schedulesPerGroup = 100;

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { openGpu } from '../../src/gpu/gpu.js';
 import { prepareCopy, prepareSums, type RowSums } from '../../src/gpu/tokens.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
+import { describeStagedParts } from './staged-parts-suite.js';
 import { buildStandIn } from './stand-in.js';
 import { describeTokens } from './tokens-suite.js';
 
@@ -13,6 +14,7 @@ process.env.STAND_IN_GPUS = '2';
 
 describe('tokens on a stand-in for a GPU', () => {
   describeTokens(openGpu);
+  describe('staged transfers', () => describeStagedParts(openGpu));
 });
 
 describe('a copy of parts', () => {

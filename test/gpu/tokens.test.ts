@@ -1,8 +1,9 @@
 // On a real GPU.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { gpuAvailability, openGpu } from '../../src/gpu/gpu.js';
 import { gatherParts, prepareCopy, scatterParts } from '../../src/gpu/tokens.js';
 import { describeWithReason } from './device-suite.js';
+import { describeStagedParts } from './staged-parts-suite.js';
 import { describeTokens } from './tokens-suite.js';
 
 const availability = gpuAvailability();
@@ -11,6 +12,7 @@ const GiB = 2 ** 30;
 
 describeWithReason('tokens on a GPU', reason, () => {
   describeTokens(openGpu);
+  describe('staged transfers', () => describeStagedParts(openGpu));
 
   test('rows beyond 4 GiB are gathered and scattered', async () => {
     const gpu = openGpu();

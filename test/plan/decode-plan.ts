@@ -67,7 +67,8 @@ function decodeStep(fields: Float64Array, allAfter: Uint32Array, allParts: Float
   }
   if (field(0) === copyKind) {
     const to = { buffer: buffers[field(10)]!, offset: field(6), bytes };
-    return { kind: 'copy', from: slice, to, after };
+    const parts = rows.map(([at, into, length]) => ({ from: at!, to: into!, bytes: length! }));
+    return { kind: 'copy', from: slice, to, after, ...(parts.length > 0 && { parts }) };
   }
   const op = ops[field(0)];
   if (op === undefined) throw new TypeError(`step kind ${field(0)} is not known`);

@@ -181,6 +181,23 @@ describe('an encoded plan', () => {
     expect(() => encodePlan({ ...plan, steps: [copy] })).toThrow('differ in length');
   });
 
+  test('is refused when the parts of a copy are not what its slices say', () => {
+    const plan = pingPong({ rank: 1, world: 2, a: 0, b: 1, bytes: 1 });
+    const slice = { buffer: 'source', offset: 8, bytes: 5 } as const;
+    const parts = [
+      { from: 8, to: 8, bytes: 3 },
+      { from: 40, to: 20, bytes: 2 },
+    ];
+    const copy: Step = { kind: 'copy', from: slice, to: slice, parts, after: [] };
+    const encode = (change: Partial<typeof copy>) => () =>
+      encodePlan({ ...plan, steps: [{ ...copy, ...change }] });
+    expect(encode({})).not.toThrow();
+    expect(encode({ parts: parts.slice(1) })).toThrow('not that of its first part');
+    expect(encode({ to: { ...slice, offset: 0 } })).toThrow('not that of its first part');
+    expect(encode({ parts: parts.slice(0, 1) })).toThrow('have 3 bytes, and the step 5');
+    expect(encode({ parts: [] })).toThrow('0 parts');
+  });
+
   describe('in parts', () => {
     const plan = pingPong({ rank: 1, world: 2, a: 0, b: 1, bytes: 1 });
     const parts = [

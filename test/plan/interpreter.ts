@@ -27,7 +27,7 @@ interface Chunk {
 interface Copying {
   readonly step: number;
   /** What was read, between its start and its end. */
-  taken: Uint8Array | undefined;
+  taken: Uint8Array[] | undefined;
 }
 
 interface RankState {
@@ -203,17 +203,22 @@ export class Interpreter {
     return Object.values(rank.copies).flatMap((queue) => {
       const [copying] = queue;
       if (copying === undefined) return [];
-      const { from, to } = rank.plan.steps[copying.step] as CopyStep;
+      const { from, to, parts: some } = rank.plan.steps[copying.step] as CopyStep;
+      const parts = some ?? [{ from: from.offset, to: to.offset, bytes: from.bytes }];
       if (copying.taken === undefined) {
         const read = () => {
-          copying.taken = rank.buffers[from.buffer].slice(from.offset, from.offset + from.bytes);
+          copying.taken = parts.map((part) =>
+            rank.buffers[from.buffer].slice(part.from, part.from + part.bytes),
+          );
         };
         return [read];
       }
       const { taken } = copying;
       const write = () => {
-        rank.buffers[to.buffer].set(taken, to.offset);
-        if (to.buffer === 'targetDevice') countWrites(rank, to.offset, to.bytes);
+        for (const [i, part] of parts.entries()) {
+          rank.buffers[to.buffer].set(taken[i]!, part.to);
+          if (to.buffer === 'targetDevice') countWrites(rank, part.to, part.bytes);
+        }
         rank.finished[copying.step]!++;
         queue.shift();
       };

@@ -8,12 +8,13 @@ import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js'
 import { chunkCount, isWait, isWrite, maxSlot, type Plan } from '../../src/plan/plan.js';
 import { mostStagedPieces, stagedPieces, stagedPlan } from '../../src/plan/staged.js';
 import { single, strategies } from '../../src/plan/strategies.js';
-import type { Traffic } from '../../src/plan/traffic.js';
+import { contentsOf, type Traffic } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryStrategy, arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
 import { decodePlan } from './decode-plan.js';
 import { Interpreter } from './interpreter.js';
 import { loadOfPlans } from './load-of-plans.js';
+import { scattered } from './scattered.js';
 import { sourceByte } from './source-bytes.js';
 
 const iterations = 3;
@@ -22,18 +23,20 @@ const iterations = 3;
 function execute(plans: readonly Plan[], traffic: Traffic, seed: number): void {
   const interpreter = new Interpreter(plans, seed, iterations);
   const check = ({ plan, target, iteration }: (typeof interpreter.ranks)[number]) => {
-    for (const { source, sourceOffset, targetOffset, bytes } of traffic.incoming(plan.rank)) {
-      for (let i = 0; i < bytes; i++) {
-        const expected = sourceByte(source, sourceOffset + i, iteration);
-        if (target[targetOffset + i] !== expected) throw new Error('a wrong byte on the device');
+    for (const content of contentsOf(traffic, plan.rank)) {
+      if (!('copyOf' in content)) continue;
+      for (let i = 0; i < content.bytes; i++) {
+        const { rank, offset } = content.copyOf;
+        const expected = sourceByte(rank, offset + i, iteration);
+        if (target[content.offset + i] !== expected) throw new Error('a wrong byte on the device');
       }
     }
   };
   interpreter.run(check);
   for (const { plan, writes } of interpreter.ranks) {
     const expected = new Uint32Array(plan.targetBytes);
-    for (const { targetOffset, bytes } of traffic.incoming(plan.rank)) {
-      expected.fill(iterations, targetOffset, targetOffset + bytes);
+    for (const { offset, bytes } of contentsOf(traffic, plan.rank)) {
+      expected.fill(iterations, offset, offset + bytes);
     }
     expect(writes).toEqual(expected);
   }
@@ -66,6 +69,53 @@ describe.each(strategies)('$title staged, under random schedules', (strategy) =>
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('parts staged', () => {
+  const shape = fc.record({
+    bytes: fc.oneof(fc.nat(60), fc.constant(0)),
+    sourceGap: fc.nat(3),
+    targetGap: fc.nat(3),
+  });
+  const run = fc.record({
+    shapes: fc.array(shape, { minLength: 1, maxLength: 12 }),
+    pieceBytes,
+    seed: fc.integer(),
+    strategy: arbitraryStrategy,
+    ...pacing,
+  });
+
+  test('under random schedules, every byte comes from device to device', () => {
+    fc.assert(
+      fc.property(run, ({ shapes, pieceBytes, seed, ...options }) => {
+        const traffic = scattered(shapes);
+        execute(stagedPlans(traffic, options, pieceBytes), traffic, seed);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('are one copy per piece, of neighbours together', () => {
+    const shapes = [100, 0, 100, 100].map((bytes, i) => ({
+      ...{ bytes, sourceGap: 0, targetGap: i === 3 ? 8 : 0 },
+    }));
+    const plans = stagedPlans(scattered(shapes), { channels: 1, strategy: single }, 1000);
+    const copies = plans.map(({ steps }) => steps.filter(({ kind }) => kind === 'copy'));
+    const slice = (buffer: string, bytes: number) => ({ buffer, offset: 0, bytes });
+    expect(copies[0]).toEqual([
+      { kind: 'copy', from: slice('sourceDevice', 300), to: slice('source', 300), after: [] },
+    ]);
+    expect(copies[1]).toMatchObject([
+      {
+        ...{ from: slice('target', 300), to: slice('targetDevice', 300) },
+        parts: [
+          { from: 0, to: 0, bytes: 200 },
+          { from: 208, to: 208, bytes: 100 },
+        ],
+      },
+    ]);
+    for (const plan of plans) expect(decodePlan(encodePlan(plan))).toEqual(plan);
   });
 });
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "../../../native/memory/floats.h"
+
 #define __global__
 #define __device__
 #define __launch_bounds__(...)
@@ -32,17 +34,8 @@ void atomicMin(unsigned long long* to, unsigned long long value) {
 
 float __fmul_rn(float a, float b) { return a * b; }
 float __fadd_rn(float a, float b) { return a + b; }
-float halfToFloat(uint16_t bits) {
-  _Float16 half;
-  std::memcpy(&half, &bits, sizeof(half));
-  return half;
-}
-uint16_t floatToHalf(float value) {
-  auto half = static_cast<_Float16>(value);
-  uint16_t bits;
-  std::memcpy(&bits, &half, sizeof(bits));
-  return bits;
-}
+float halfToFloat(uint16_t bits) { return weft::fromFloat16(bits); }
+uint16_t floatToHalf(float value) { return weft::toFloat16(value); }
 
 }  // namespace
 
