@@ -180,7 +180,9 @@ class Peer : public Napi::ObjectWrap<Peer> {
   void refuseBadSizes(const weft_peer_collective& one, const std::vector<uint64_t>& sends,
                       const std::vector<uint64_t>& receives) {
     size_t blocks = one.kind == WEFT_PEER_ALLTOALLV ? static_cast<size_t>(state_->size) : 0;
-    bool whole = one.elementBytes > 0 && one.bytes % one.elementBytes == 0 && one.bytes < (uint64_t{1} << 48);
+    uint32_t element = one.elementBytes;
+    bool sized = element == 1 || element == 2 || element == 4 || element == 8;
+    bool whole = sized && one.bytes % element == 0 && one.bytes < (uint64_t{1} << 48);
     bool known = one.kind <= WEFT_PEER_BROADCAST && one.type <= WEFT_PEER_INT32;
     bool rooted = one.root >= 0 && one.root < state_->size;
     if (known && whole && rooted && sends.size() == blocks && receives.size() == blocks) return;

@@ -7,18 +7,18 @@ export interface AllToAllV {
   /** Every block of every rank has the same size. */
   readonly uniform: boolean;
   /** Divides the size of every block. */
-  readonly elementBytes: number;
+  readonly elementBytes: 1 | 2 | 4 | 8;
   /** By target rank. */
   sendBytes(rank: number): readonly number[];
   /** By source rank. */
   receiveBytes(rank: number): readonly number[];
 }
 
-/** An exchange of any sizes. `elementBytes` divides all of them. */
+/** An exchange of any sizes. `unitBytes` divides all of them: libraries that count elements can count larger ones. */
 export function allToAllV(
   world: number,
   bytesBetween: (source: number, target: number) => number,
-  elementBytes = 1,
+  unitBytes = 1,
 ): AllToAllV {
   const ranks = Array.from({ length: world }, (_, rank) => rank);
   const sendBytes = (rank: number) => ranks.map((target) => bytesBetween(rank, target));
@@ -26,7 +26,7 @@ export function allToAllV(
   return {
     kind: 'alltoallv',
     uniform: ranks.every((rank) => sendBytes(rank).every((bytes) => bytes === first)),
-    elementBytes,
+    elementBytes: ([8, 4, 2] as const).find((size) => unitBytes % size === 0) ?? 1,
     sendBytes,
     receiveBytes: (rank) => ranks.map((source) => bytesBetween(source, rank)),
   };

@@ -40,4 +40,7 @@ test('blocks of an alltoallv lie in the order of ranks at both ends', () => {
     { offset: 8, bytes: 4, copyOf: { rank: 2, offset: 8 } },
   ]);
   expect(allToAllV(3, () => 8).uniform).toBe(true);
+  expect([1, 6, 12, 14336].map((unit) => allToAllV(3, () => unit, unit).elementBytes)).toEqual([
+    1, 2, 4, 8,
+  ]);
 });
