@@ -2,14 +2,18 @@ import { WeftError } from '../errors.js';
 import type { Benchmark } from '../runner/benchmark.js';
 import { allToAllSingle } from './all-to-all-single/all-to-all-single.js';
 import { all2all } from './all2all.js';
+import { allgather } from './allgather.js';
+import { allreduce } from './allreduce.js';
 import { bidir } from './bidir.js';
 import { bisect } from './bisect.js';
+import { broadcast } from './broadcast.js';
 import { incast } from './incast.js';
 import { ipc } from './ipc/ipc.js';
 import { pairs } from './pairs/pairs.js';
 import { permute } from './permute.js';
 import { proxy } from './proxy/proxy.js';
 import { queue } from './queue/queue.js';
+import { reduceScatter } from './reduce-scatter.js';
 import { ring } from './ring.js';
 import { sendrecv } from './sendrecv.js';
 import { write } from './write.js';
@@ -29,6 +33,10 @@ export const benchmarks: readonly Benchmark[] = [
   permute,
   bisect,
   ring,
+  allgather,
+  reduceScatter,
+  allreduce,
+  broadcast,
 ];
 
 export function benchmarkById(id: string): Benchmark {

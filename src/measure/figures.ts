@@ -106,3 +106,9 @@ export function ncclExchange(
     busbw: gigabytesPerSecond(exchangedBytes, nanoseconds),
   };
 }
+
+/** A collective of `bytes`, nccl-tests' `size`: `factor` makes rates of different collectives comparable with a line's. */
+export function ncclCollective(bytes: number, factor: number, nanoseconds: number): NcclFigures {
+  const algbw = gigabytesPerSecond(bytes, nanoseconds);
+  return { sizeBytes: bytes, algbw, busbw: algbw * factor };
+}

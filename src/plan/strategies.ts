@@ -99,3 +99,28 @@ export const roundRobin: Strategy = {
 };
 
 export const strategies: readonly Strategy[] = [single, multi, roundRobin];
+
+/**
+ * The same, with every piece cut into `count` adjoining ones on its channel; all pieces into as many. Those of
+ * all channels take turns: piece i lies in piece i mod `maxPieces` of the strategy.
+ */
+export const cutFurther = (strategy: Strategy, count: number): Strategy => ({
+  ...strategy,
+  maxPieces: (channels) => count * strategy.maxPieces(channels),
+  split: (bytes, channels) => {
+    const pieces = strategy.split(bytes, channels);
+    const fewestLines = Math.floor(Math.min(...pieces.map((one) => one.bytes)) / pieceAlignment);
+    const each = Math.max(1, Math.min(count, fewestLines));
+    const cut = pieces.map((piece) =>
+      splitEvenly(piece.bytes, each).map((part) => ({
+        ...part,
+        offset: piece.offset + part.offset,
+      })),
+    );
+    return Array.from({ length: each }, (_, i) => cut.map((parts) => parts[i]!)).flat();
+  },
+  channelOf: (placement) => {
+    const piece = placement.piece % strategy.maxPieces(placement.channels);
+    return strategy.channelOf({ ...placement, piece });
+  },
+});

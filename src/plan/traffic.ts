@@ -1,12 +1,14 @@
 import { WeftError } from '../errors.js';
-import { type BufferRange, maxWorld, type SumDtype } from './plan.js';
+import { type BufferRange, maxWorld, type PostBuffer, type SumDtype } from './plan.js';
 
-/** One buffer on its way: these bytes of the source rank's source buffer, into the target rank's target buffer. */
+/** One buffer on its way: these bytes of a buffer of the source rank, into the target rank's target buffer. */
 export interface Block {
   readonly source: number;
   readonly target: number;
   /** Numbers the blocks from this source to this target: 0, 1, … */
   readonly buffer: number;
+  /** Default: `source`. From its target buffer, the source rank passes on what it received or added. */
+  readonly sourceBuffer?: PostBuffer;
   readonly sourceOffset: number;
   readonly targetOffset: number;
   readonly bytes: number;

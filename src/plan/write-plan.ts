@@ -93,7 +93,7 @@ export function writeOf(block: Block, piece: PlacedPiece): WriteStep {
     op: 'write',
     channel,
     peer: block.target,
-    local: { buffer: 'source', offset: sourceOffset, bytes },
+    local: { buffer: block.sourceBuffer ?? 'source', offset: sourceOffset, bytes },
     remote: { offset: targetOffset },
     ...(parts.length > 1 && {
       parts: parts.map((one) => ({

@@ -108,6 +108,8 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   readonly roundTrip?: boolean;
   /** Recorded in the run file. Figures in the style of nccl-tests count a block per rank for `allToAll`. */
   readonly pattern: string;
+  /** Of a collective whose row's bytes are nccl-tests' `size`: its busbw over its algbw. */
+  busFactor?(world: number): number;
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];

@@ -1,5 +1,5 @@
 import type { MemoryLabel } from '../engine/engine.js';
-import { figuresOf, isTooGood } from '../measure/figures.js';
+import { figuresOf, isTooGood, ncclCollective } from '../measure/figures.js';
 import { isNoisy, type Summary, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { mean } from '../measure/summary.js';
 import { gbpsOf } from '../measure/units.js';
@@ -125,6 +125,9 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     bytes,
     figures,
     roundTrip: benchmark.roundTrip ?? false,
+    ...(benchmark.busFactor && {
+      nccl: ncclCollective(bytes, benchmark.busFactor(subject.hosts.length), meanNanoseconds),
+    }),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     labels: {
       memory,

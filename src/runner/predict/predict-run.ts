@@ -1,4 +1,4 @@
-import { figuresOf, ncclAllToAll } from '../../measure/figures.js';
+import { figuresOf, ncclAllToAll, ncclCollective } from '../../measure/figures.js';
 import { allowedLineRateGbps } from '../../plan/bound.js';
 import { countOf } from '../../results/rows.js';
 import { type Row, type Run, runSchemaName } from '../../results/schema.js';
@@ -76,7 +76,13 @@ function predictRow(
     meanNanoseconds: mean,
     allowedGbps: allowedLineRateGbps(strategy, links),
   });
-  const exchange = benchmark.pattern === 'allToAll' ? ncclAllToAll(bytes, ranks, mean) : undefined;
+  const factor = benchmark.busFactor?.(ranks);
+  const nccl =
+    factor !== undefined
+      ? ncclCollective(bytes, factor, mean)
+      : benchmark.pattern === 'allToAll'
+        ? ncclAllToAll(bytes, ranks, mean)
+        : undefined;
   return {
     kind: 'transfer',
     column: column.name,
@@ -91,7 +97,7 @@ function predictRow(
     samples: [],
     ...figures,
     ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
-    ...(exchange && { algbwGBps: exchange.algbw, busbwGBps: exchange.busbw }),
+    ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
     interval: intervalOf(benchmark, fabric, mean, time),
   };

@@ -1,0 +1,29 @@
+import { routes } from '../plan/patterns/routes.js';
+import { multi, single } from '../plan/strategies.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
+import { choice, option } from '../settings/option.js';
+import { collectiveSizes, collectiveTurn } from './collective.js';
+
+export const allgather = defineBenchmark({
+  id: 'allgather',
+  summary: 'Gather a block of every rank on all ranks.',
+  ranks: { min: 2 },
+  columns: columns([single, multi], [pinned, device]),
+  sizes: collectiveSizes,
+  clock: 'slowest',
+  pattern: 'allgather',
+  busFactor: (world) => (world - 1) / world,
+  options: {
+    algorithm: option({
+      flags: '--algorithm <name>',
+      help: 'auto, direct or ring',
+      kind: choice(['auto', 'direct', 'ring']),
+      default: 'auto',
+    }),
+  },
+  turns: ({ world, bytes, options: { algorithm } }) => {
+    const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
+    return [collectiveTurn({ kind: 'allgather', world, bytes, route })];
+  },
+});

@@ -1,0 +1,32 @@
+import { routes } from '../plan/patterns/routes.js';
+import { multi, single } from '../plan/strategies.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, pinned } from '../runner/columns.js';
+import { choice, option } from '../settings/option.js';
+import { checkWholeNumbers, collectiveSizes, collectiveTurn, dtypeOption } from './collective.js';
+
+export const allreduce = defineBenchmark({
+  id: 'allreduce',
+  summary: 'Add up a buffer of every rank; all ranks get the sums.',
+  ranks: { min: 2 },
+  // The CPU adds: there are no columns in GPU memory.
+  columns: columns([single, multi], [pinned]),
+  sizes: collectiveSizes,
+  clock: 'slowest',
+  pattern: 'allreduce',
+  busFactor: (world) => (2 * (world - 1)) / world,
+  options: {
+    dtype: dtypeOption,
+    algorithm: option({
+      flags: '--algorithm <name>',
+      help: 'auto, direct or ring',
+      kind: choice(['auto', 'direct', 'ring']),
+      default: 'auto',
+    }),
+  },
+  check: ({ settings, options }) => checkWholeNumbers(settings, options),
+  turns: ({ world, bytes, options: { algorithm, dtype } }) => {
+    const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
+    return [collectiveTurn({ kind: 'allreduce', world, bytes, route, dtype })];
+  },
+});

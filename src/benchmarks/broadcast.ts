@@ -1,0 +1,41 @@
+import { WeftError } from '../errors.js';
+import { routes } from '../plan/patterns/routes.js';
+import { multi, single } from '../plan/strategies.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, device, pinned } from '../runner/columns.js';
+import { choice, option, wholeNumber } from '../settings/option.js';
+import { collectiveSizes, collectiveTurn } from './collective.js';
+
+export const broadcast = defineBenchmark({
+  id: 'broadcast',
+  summary: 'Send a buffer of one rank to all other ranks.',
+  ranks: { min: 2 },
+  columns: columns([single, multi], [pinned, device]),
+  sizes: collectiveSizes,
+  clock: 'slowest',
+  pattern: 'broadcast',
+  busFactor: () => 1,
+  options: {
+    algorithm: option({
+      flags: '--algorithm <name>',
+      help: 'auto, direct, ring or tree',
+      kind: choice(['auto', 'direct', 'ring', 'tree']),
+      default: 'auto',
+    }),
+    root: option({
+      flags: '--root <rank>',
+      help: 'rank that sends',
+      kind: wholeNumber(0),
+      default: 0,
+    }),
+  },
+  turns: ({ world, bytes, options: { algorithm, root } }) => {
+    if (root >= world) {
+      throw new WeftError('BAD_USAGE', `there is no rank ${root} in a world of ${world} ranks`, {
+        hint: `Use --root 0 to ${world - 1}.`,
+      });
+    }
+    const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
+    return [collectiveTurn({ kind: 'broadcast', world, bytes, route, root })];
+  },
+});

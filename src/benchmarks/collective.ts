@@ -1,0 +1,46 @@
+import { WeftError } from '../errors.js';
+import { formatBytes } from '../measure/units.js';
+import type { CollectiveTraffic } from '../plan/patterns/collective-layout.js';
+import { collective } from '../plan/patterns/collectives.js';
+import { sumDtypes } from '../plan/plan.js';
+import type { Turn } from '../runner/benchmark.js';
+import { sizesOf } from '../runner/sizes.js';
+import { choice, option } from '../settings/option.js';
+import type { Settings } from '../settings/table.js';
+
+/** From 64 KiB to 16 MiB per rank with 4 of them. */
+export const collectiveSizes = { minBytes: 256 * 2 ** 10, maxBytes: 64 * 2 ** 20, factor: 4 };
+
+/** The type of the numbers that are added. */
+export const dtypeOption = option({
+  flags: '--dtype <type>',
+  help: 'float32, float16, bfloat16 or int32',
+  kind: choice(sumDtypes),
+  default: 'float32',
+});
+
+const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4 } as const;
+
+/** Refuses sizes that end in the middle of a number. */
+export function checkWholeNumbers(
+  settings: Settings,
+  { dtype }: { readonly dtype: keyof typeof elementBytes },
+): void {
+  const each = elementBytes[dtype];
+  const odd = sizesOf(settings).find((bytes) => bytes % each !== 0);
+  if (odd === undefined) return;
+  throw new WeftError(
+    'BAD_USAGE',
+    `${formatBytes(odd)} bytes is not a whole number of ${dtype} elements`,
+    { hint: `Use sizes that are multiples of ${each}.` },
+  );
+}
+
+/** One collective of all ranks. */
+export function collectiveTurn(subject: CollectiveTraffic): Turn {
+  const { traffic, plan } = collective(subject);
+  const { bytes, root = 0 } = subject;
+  // Nobody sends more than the root of a broadcast; otherwise all ranks send the same, but for a cache line.
+  const line = traffic.outgoing(root).reduce((sum, block) => sum + block.bytes, 0);
+  return { traffic, plan, figureBytes: { figure: bytes, line } };
+}
