@@ -2,8 +2,7 @@ import { routes } from '../plan/patterns/routes.js';
 import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
-import { choice, option } from '../settings/option.js';
-import { collectiveSizes, collectiveTurn } from './collective.js';
+import { algorithmOption, collectiveSizes, collectiveTurn } from './collective.js';
 
 export const allgather = defineBenchmark({
   id: 'allgather',
@@ -15,12 +14,7 @@ export const allgather = defineBenchmark({
   pattern: 'allgather',
   busFactor: (world) => (world - 1) / world,
   options: {
-    algorithm: option({
-      flags: '--algorithm <name>',
-      help: 'auto, direct or ring',
-      kind: choice(['auto', 'direct', 'ring']),
-      default: 'auto',
-    }),
+    algorithm: algorithmOption(['direct', 'ring']),
   },
   turns: ({ world, bytes, options: { algorithm } }) => {
     const route = routes[algorithm === 'auto' ? 'direct' : algorithm];

@@ -3,8 +3,8 @@ import { routes } from '../plan/patterns/routes.js';
 import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
-import { choice, option, wholeNumber } from '../settings/option.js';
-import { collectiveSizes, collectiveTurn } from './collective.js';
+import { option, wholeNumber } from '../settings/option.js';
+import { algorithmOption, collectiveSizes, collectiveTurn } from './collective.js';
 
 export const broadcast = defineBenchmark({
   id: 'broadcast',
@@ -16,12 +16,7 @@ export const broadcast = defineBenchmark({
   pattern: 'broadcast',
   busFactor: () => 1,
   options: {
-    algorithm: option({
-      flags: '--algorithm <name>',
-      help: 'auto, direct, ring or tree',
-      kind: choice(['auto', 'direct', 'ring', 'tree']),
-      default: 'auto',
-    }),
+    algorithm: algorithmOption(['direct', 'ring', 'tree']),
     root: option({
       flags: '--root <rank>',
       help: 'rank that sends',

@@ -2,14 +2,26 @@ import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
 import type { CollectiveTraffic } from '../plan/patterns/collective-layout.js';
 import { collective } from '../plan/patterns/collectives.js';
+import type { RouteId } from '../plan/patterns/routes.js';
 import { sumDtypes } from '../plan/plan.js';
 import type { Turn } from '../runner/benchmark.js';
 import { sizesOf } from '../runner/sizes.js';
-import { choice, option } from '../settings/option.js';
+import { choice, type Option, option } from '../settings/option.js';
 import type { Settings } from '../settings/table.js';
 
 /** From 64 KiB to 16 MiB per rank with 4 of them. */
 export const collectiveSizes = { minBytes: 256 * 2 ** 10, maxBytes: 64 * 2 ** 20, factor: 4 };
+
+/** How blocks travel: by one of these routes, or whichever is best for the size and the number of ranks. */
+export const algorithmOption = <const R extends RouteId>(
+  ids: readonly R[],
+): Option<'auto' | R, 'auto' | R> =>
+  option({
+    flags: '--algorithm <name>',
+    help: ['auto', ...ids].join(', '),
+    kind: choice<'auto' | R>(['auto', ...ids]),
+    default: 'auto',
+  });
 
 /** The type of the numbers that are added. */
 export const dtypeOption = option({

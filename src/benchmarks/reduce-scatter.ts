@@ -2,8 +2,13 @@ import { routes } from '../plan/patterns/routes.js';
 import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, pinned } from '../runner/columns.js';
-import { choice, option } from '../settings/option.js';
-import { checkWholeNumbers, collectiveSizes, collectiveTurn, dtypeOption } from './collective.js';
+import {
+  algorithmOption,
+  checkWholeNumbers,
+  collectiveSizes,
+  collectiveTurn,
+  dtypeOption,
+} from './collective.js';
 
 export const reduceScatter = defineBenchmark({
   id: 'reduce-scatter',
@@ -17,12 +22,7 @@ export const reduceScatter = defineBenchmark({
   busFactor: (world) => (world - 1) / world,
   options: {
     dtype: dtypeOption,
-    algorithm: option({
-      flags: '--algorithm <name>',
-      help: 'auto, direct or ring',
-      kind: choice(['auto', 'direct', 'ring']),
-      default: 'auto',
-    }),
+    algorithm: algorithmOption(['direct', 'ring']),
   },
   check: ({ settings, options }) => checkWholeNumbers(settings, options),
   turns: ({ world, bytes, options: { algorithm, dtype } }) => {

@@ -196,7 +196,9 @@ class Staging {
       this.#copy('target', 'targetDevice', [local], [this.steps.length - 1]);
       return;
     }
-    const ready = this.#copy('sourceDevice', 'source', [local], after);
+    // What is passed on lies in the staging buffer already.
+    const passedOn = local.buffer === 'target';
+    const ready = passedOn ? after : this.#copy('sourceDevice', 'source', [local], after);
     if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
     else if (step.op === 'write') {
       const remote = { offset: step.remote.offset + piece.offset };
@@ -222,7 +224,7 @@ class Staging {
     return [this.steps.length - 1];
   }
 
-  /** To every source of writes when all of them are copied; from every target of writes. */
+  /** To every source of writes when all of them are copied and passed on; from every target of writes. */
   acknowledge(): void {
     const { rank, channels, steps } = this.#plan;
     const copiedFrom = new Map<number, number[]>();
@@ -231,7 +233,14 @@ class Staging {
       if (isWait(step)) {
         const { source } = step;
         copiedFrom.set(source, [...(copiedFrom.get(source) ?? []), ...this.ends[index]!]);
-      } else if (isWrite(step)) targets.add(step.peer);
+      } else if (isWrite(step)) {
+        targets.add(step.peer);
+        if (step.local.buffer === 'source') return;
+        // It leaves from the staging buffer, which its sources may fill again when they have heard.
+        for (const earlier of step.after.map((one) => steps[one]!)) {
+          if (isWait(earlier)) copiedFrom.get(earlier.source)!.push(...this.ends[index]!);
+        }
+      }
     });
     for (const [peer, after] of copiedFrom) {
       const local = { buffer: 'source', offset: 0, bytes: 0 } as const;

@@ -253,18 +253,18 @@ export class Interpreter {
     const peer = this.ranks[post.peer]!;
     chunk.delivered = true;
     if (post.op === 'read') {
-      land(from, local, peer, remote, bytes);
+      land(from, local, peer.buffers.source, remote, bytes);
       return;
     }
     if (post.op !== 'write') throw new Error('only writes and reads are delivered so');
-    land(peer, remote, from, local, bytes);
+    land(peer, remote, from.buffers[post.local.buffer], local, bytes);
     const key = `${from.plan.rank}/${post.slot}`;
     peer.arrivals.set(key, (peer.arrivals.get(key) ?? 0) + 1);
   }
 
   #match(sent: Chunk, posted: Chunk): void {
     if (sent.bytes !== posted.bytes) throw new Error('a message and its receive differ in length');
-    land(posted.from, posted.local, sent.from, sent.local, sent.bytes);
+    land(posted.from, posted.local, sent.from.buffers.source, sent.local, sent.bytes);
     sent.delivered = true;
     posted.from.finished[posted.step]!++;
     posted.from.inFlight.in[posted.post.channel]!--;
@@ -313,12 +313,12 @@ function queue(queues: Map<string, Chunk[]>, pair: string): Chunk[] {
   return found;
 }
 
-function land(to: RankState, at: number, from: RankState, fromAt: number, bytes: number): void {
+function land(to: RankState, at: number, from: Uint8Array, fromAt: number, bytes: number): void {
   if (at + bytes > to.buffers.target.length)
     throw new Error('a chunk ends outside the target buffer');
-  if (fromAt + bytes > from.plan.sourceBytes)
-    throw new Error('a chunk ends outside the source buffer');
-  to.buffers.target.set(from.buffers.source.subarray(fromAt, fromAt + bytes), at);
+  if (fromAt + bytes > from.length)
+    throw new Error('a chunk ends outside the buffer it comes from');
+  to.buffers.target.set(from.subarray(fromAt, fromAt + bytes), at);
   if (to.target === to.buffers.target) countWrites(to, at, bytes);
 }
 

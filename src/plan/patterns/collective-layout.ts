@@ -1,4 +1,5 @@
 import { chunkCount, maxSlot, type SumDtype } from '../plan.js';
+import { mostStagedPieces } from '../staged.js';
 import { multi, type Strategy } from '../strategies.js';
 import {
   type Block,
@@ -29,6 +30,8 @@ export interface CollectiveTraffic {
   readonly dtype?: SumDtype;
   /** The rank that has what is broadcast. Default: 0. */
   readonly root?: number;
+  /** Default: 256 KiB. */
+  readonly pieceBytes?: number;
 }
 
 /** The bytes that travel together: those of one owner. */
@@ -53,7 +56,7 @@ export interface Duty {
  * Pieces wait for each other, not whole shares: one piece is added or passed on while the next one arrives. Large
  * enough that a message costs little; small enough that what arrived is added while the cache holds it.
  */
-const pieceBytes = 256 * 2 ** 10;
+const defaultPieceBytes = 256 * 2 ** 10;
 const mostPieces = 64;
 
 /** Where everything lies, and which blocks there are. */
@@ -214,11 +217,13 @@ export class CollectiveLayout {
 
   /** How many pieces the share of a channel is cut into: as many as immediates can name, and one where none waits. */
   pieces(strategy: Strategy, channels: number): number {
-    const { kind } = this.#options;
+    const { pieceBytes = defaultPieceBytes } = this.#options;
     const passedOn = this.#children.some((children, place) => place > 0 && children.length > 0);
-    if (!kinds[kind].adds && !passedOn) return 1;
+    if (!this.adds && !passedOn) return 1;
     const [largest] = strategy.split(this.#stride, channels);
-    const named = Math.floor((maxSlot + 1) / (this.#blocksPerPair * strategy.maxPieces(channels)));
+    // Plans that are staged cut each of these again.
+    const slots = Math.floor(maxSlot / mostStagedPieces);
+    const named = Math.floor(slots / (this.#blocksPerPair * strategy.maxPieces(channels)));
     return Math.max(1, Math.min(chunkCount(largest!.bytes, pieceBytes), mostPieces, named));
   }
 }
