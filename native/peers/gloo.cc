@@ -124,7 +124,6 @@ struct Peer {
 
   void gather(const weft_peer_collective& one) {
     gloo::AllgatherOptions options(group);
-    options.setInput(static_cast<char*>(const_cast<void*>(one.source)), one.bytes);
     options.setOutput(static_cast<char*>(one.target), one.bytes * static_cast<size_t>(group->size));
     options.setTag(tag++);
     gloo::allgather(options);
@@ -179,6 +178,7 @@ int run(void* handle, const weft_peer_collective* collective, uint64_t iteration
         char* error) {
   return guarded(error, -1, [&] {
     auto* peer = static_cast<Peer*>(handle);
+    weft::peers::placeOwnBlock(*collective, peer->group->rank);
     peer->meet();
     weft::peers::timeBatches(iterations, batch, nanoseconds, [&](uint64_t count) {
       for (uint64_t i = 0; i < count; i++) peer->perform(*collective);

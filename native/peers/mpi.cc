@@ -56,6 +56,7 @@ struct Peer {
   }
 
   void prepare(const weft_peer_collective& one) {
+    weft::peers::placeOwnBlock(one, rank);
     if (one.kind != WEFT_PEER_ALLTOALLV || one.uniform) return;
     layOut(one.sendBytes, one.elementBytes, sendCounts, sendOffsets);
     layOut(one.receiveBytes, one.elementBytes, receiveCounts, receiveOffsets);
@@ -79,7 +80,7 @@ struct Peer {
       case WEFT_PEER_ALLREDUCE:
         return check(MPI_Allreduce(one.source, one.target, count, type, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
       case WEFT_PEER_ALLGATHER:
-        return check(MPI_Allgather(one.source, count, type, one.target, count, type, MPI_COMM_WORLD), "MPI_Allgather");
+        return check(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, one.target, count, type, MPI_COMM_WORLD), "MPI_Allgather");
       case WEFT_PEER_REDUCE_SCATTER:
         return check(MPI_Reduce_scatter_block(one.source, one.target, count, type, MPI_SUM, MPI_COMM_WORLD),
                      "MPI_Reduce_scatter_block");

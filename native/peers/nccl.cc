@@ -114,7 +114,10 @@ struct Group {
       case WEFT_PEER_ALLTOALLV: return exchange(one);
       case WEFT_PEER_ALLREDUCE:
         return check(nccl.allReduce(from, to, count, type, kSum, comm, queue), "ncclAllReduce");
-      case WEFT_PEER_ALLGATHER: return check(nccl.allGather(from, to, count, type, comm, queue), "ncclAllGather");
+      case WEFT_PEER_ALLGATHER: {
+        const void* own = device(target, one.bytes * static_cast<uint64_t>(rank));
+        return check(nccl.allGather(own, to, count, type, comm, queue), "ncclAllGather");
+      }
       case WEFT_PEER_REDUCE_SCATTER:
         return check(nccl.reduceScatter(from, to, count, type, kSum, comm, queue), "ncclReduceScatter");
       case WEFT_PEER_BROADCAST: {
@@ -127,6 +130,7 @@ struct Group {
   void timed(const weft_peer_collective& one, uint64_t iterations, uint64_t batch, double* nanoseconds) {
     CudaCurrent current(*context);
     auto [sourceBytes, targetBytes] = peers::footprintOf(one, rank, size);
+    peers::placeOwnBlock(one, rank);
     // What the output held goes along: what does not arrive must not pass.
     if (sourceBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, source.pointer(), one.source, sourceBytes, stream.handle());
     if (targetBytes > 0) WEFT_CU(cuMemcpyHtoDAsync, target.pointer(), one.target, targetBytes, stream.handle());

@@ -40,7 +40,7 @@ typedef enum weft_peer_type {
   WEFT_PEER_INT32
 } weft_peer_type;
 
-/* One collective, out of place. Blocks lie one after the other, in the order of ranks, a rank's own block among them. */
+/* One collective; of the source, all but an allgather reads while it is timed. Blocks lie one after the other, in the order of ranks, a rank's own block among them. */
 typedef struct weft_peer_collective {
   weft_peer_kind kind;
   weft_peer_type type;

@@ -1,6 +1,7 @@
 #pragma once
 // What the shims share.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <numeric>
 #include <string>
@@ -47,6 +48,12 @@ inline Footprint footprintOf(const weft_peer_collective& one, int rank, int size
     case WEFT_PEER_BROADCAST: return rank == one.root ? Footprint{one.bytes, 0} : Footprint{0, one.bytes};
     default: return {one.bytes, one.bytes};
   }
+}
+
+/// An allgather works in place, as Weft's does: before it is timed, a rank's own block lies in its target.
+inline void placeOwnBlock(const weft_peer_collective& one, int rank) {
+  if (one.kind != WEFT_PEER_ALLGATHER || one.bytes == 0) return;
+  std::memcpy(static_cast<char*>(one.target) + one.bytes * static_cast<uint64_t>(rank), one.source, one.bytes);
 }
 
 /// One duration for each batch of iterations.

@@ -2,7 +2,7 @@ import { routes } from '../plan/patterns/routes.js';
 import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
-import { algorithmOption, collectiveSizes, collectiveTurn } from './collective.js';
+import { algorithmOption, collectiveSizes, collectiveTurn, sharedEqually } from './collective.js';
 
 export const allgather = defineBenchmark({
   id: 'allgather',
@@ -16,6 +16,7 @@ export const allgather = defineBenchmark({
   options: {
     algorithm: algorithmOption(['direct', 'ring']),
   },
+  against: (situation) => sharedEqually('allgather', situation, 'float32'),
   turns: ({ world, bytes, options: { algorithm } }) => {
     const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
     return [collectiveTurn({ kind: 'allgather', world, bytes, route })];

@@ -25,6 +25,7 @@ export const allreduce = defineBenchmark({
     algorithm: algorithmOption(['direct', 'ring']),
   },
   check: ({ settings, options }) => checkWholeNumbers(settings, options),
+  against: ({ bytes, options: { dtype } }) => ({ kind: 'allreduce', bytes, dtype }),
   turns: ({ world, bytes, options: { algorithm, dtype } }) => {
     const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
     return [collectiveTurn({ kind: 'allreduce', world, bytes, route, dtype })];

@@ -24,6 +24,8 @@ export const broadcast = defineBenchmark({
       default: 0,
     }),
   },
+  against: ({ bytes, options: { root } }) =>
+    bytes % 4 === 0 ? { kind: 'broadcast', bytes, dtype: 'float32', root } : undefined,
   turns: ({ world, bytes, options: { algorithm, root } }) => {
     if (root >= world) {
       throw new WeftError('BAD_USAGE', `there is no rank ${root} in a world of ${world} ranks`, {

@@ -1,9 +1,10 @@
 import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
+import { type Collective, elementBytesOf } from '../plan/collective.js';
 import type { CollectiveTraffic } from '../plan/patterns/collective-layout.js';
 import { collective } from '../plan/patterns/collectives.js';
 import type { RouteId } from '../plan/patterns/routes.js';
-import { sumDtypes } from '../plan/plan.js';
+import { type SumDtype, sumDtypes } from '../plan/plan.js';
 import type { Turn } from '../runner/benchmark.js';
 import { sizesOf } from '../runner/sizes.js';
 import { choice, type Option, option } from '../settings/option.js';
@@ -31,14 +32,12 @@ export const dtypeOption = option({
   default: 'float32',
 });
 
-const elementBytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4 } as const;
-
 /** Refuses sizes that end in the middle of a number. */
 export function checkWholeNumbers(
   settings: Settings,
-  { dtype }: { readonly dtype: keyof typeof elementBytes },
+  { dtype }: { readonly dtype: SumDtype },
 ): void {
-  const each = elementBytes[dtype];
+  const each = elementBytesOf(dtype);
   const odd = sizesOf(settings).find((bytes) => bytes % each !== 0);
   if (odd === undefined) return;
   throw new WeftError(
@@ -55,4 +54,14 @@ export function collectiveTurn(subject: CollectiveTraffic): Turn {
   // Nobody sends more than the root of a broadcast; otherwise all ranks send the same, but for a cache line.
   const line = traffic.outgoing(root).reduce((sum, block) => sum + block.bytes, 0);
   return { traffic, plan, figureBytes: { figure: bytes, line } };
+}
+
+/** The same for other libraries; undefined where the bytes are no equal shares of whole numbers, which they ask for. */
+export function sharedEqually(
+  kind: 'allgather' | 'reduce-scatter',
+  { world, bytes }: { readonly world: number; readonly bytes: number },
+  dtype: SumDtype,
+): Collective | undefined {
+  const shared = bytes % (world * elementBytesOf(dtype)) === 0;
+  return shared ? { kind, bytes: bytes / world, dtype } : undefined;
 }

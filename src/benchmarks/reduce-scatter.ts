@@ -8,6 +8,7 @@ import {
   collectiveSizes,
   collectiveTurn,
   dtypeOption,
+  sharedEqually,
 } from './collective.js';
 
 export const reduceScatter = defineBenchmark({
@@ -25,6 +26,7 @@ export const reduceScatter = defineBenchmark({
     algorithm: algorithmOption(['direct', 'ring']),
   },
   check: ({ settings, options }) => checkWholeNumbers(settings, options),
+  against: (situation) => sharedEqually('reduce-scatter', situation, situation.options.dtype),
   turns: ({ world, bytes, options: { algorithm, dtype } }) => {
     const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
     return [collectiveTurn({ kind: 'reduce-scatter', world, bytes, route, dtype })];

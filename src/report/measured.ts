@@ -25,6 +25,14 @@ const clocks: Readonly<Record<string, string>> = {
     'One iteration: messages pass through the queue between GPU and CPU. They count when the consumer takes them out.',
   'all-to-all-single':
     'One iteration: one exchange between two barriers of the backend. Each rank uses its own clock; a sample is the time of the slowest rank. The block that a rank keeps counts too.',
+  allgather:
+    'One iteration: every rank gets the blocks of all others; its own stays where it is. Each rank uses its own clock; a sample is the time of the slowest rank. The size is that of all blocks together.',
+  'reduce-scatter':
+    'One iteration: the buffers of all ranks are added up, and each rank gets its share of the sums. Each rank uses its own clock; a sample is the time of the slowest rank. The size is that of one rank’s buffer.',
+  allreduce:
+    'One iteration: the buffers of all ranks are added up, and every rank gets all sums. Each rank uses its own clock; a sample is the time of the slowest rank. The size is that of one rank’s buffer.',
+  broadcast:
+    'One iteration: one rank’s buffer reaches all other ranks. Each rank uses its own clock; a sample is the time of the slowest rank.',
   ipc: 'One iteration: a kernel writes the whole buffer into the memory of a neighbouring GPU and makes it visible to the system.',
 };
 

@@ -38,6 +38,7 @@ const mops = first('M/s', (row) => fixed(row.mops, 3));
 const busbw = figure('BusBW', '%', (row) => fixed(row.busbwPercent, 1));
 const line = figure('Line', '%', (row) => fixed(row.linePercent, 1));
 const lineRate = figure('Line', 'Gbps', (row) => gbpsText(row.lineGbps));
+const busRate = figure('BusBW', 'GB/s', (row) => fixed(row.busbwGBps, 3));
 const latency = figure('Lat', 'us', (row) => us(row.nanoseconds?.mean));
 const loss = figure('Loss', '%', (row) => fixed(row.lossPercent, 1));
 const peak = figure('Peak', '%', busbw.text);
@@ -54,7 +55,10 @@ export function transferFigures(rows: readonly Row[]): Figure[] {
   const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
   const onTheLine = lineDiffers ? [rateKnown ? line : lineRate] : [];
   const losses = rows.some((row) => row.lossPercent !== undefined) ? [loss] : [];
-  const usual = [gbps, busbw, ...onTheLine, latency, ...losses, ...(roundTrips ? [half] : [])];
+  // Of a collective: nccl-tests' figure, which for most of them is also what a rank sends.
+  const collective = rows.some((row) => row.busbwGBps !== undefined);
+  const rates = collective ? [busRate, ...(rateKnown ? [line] : [])] : [busbw, ...onTheLine];
+  const usual = [gbps, ...rates, latency, ...losses, ...(roundTrips ? [half] : [])];
   return [...usual, ...workloadColumns(rows)];
 }
 

@@ -6,10 +6,8 @@ import {
   averageBusbw,
   type NcclOptions,
   type NcclRow,
-  ncclRedop,
-  ncclRoot,
+  ncclKind,
   ncclRows,
-  ncclType,
   wrongIn,
 } from './nccl.js';
 
@@ -29,7 +27,7 @@ export function formatNcclJson(run: Run, options: NcclJsonOptions = {}): string 
     start_time: clock(run.startedAt),
     args: options.args ?? [],
     config: configOf(run, rows),
-    results: rows.map(resultOf),
+    results: rows.map((row) => resultOf(row, ncclKind(run))),
     out_of_bounds: {
       count: wrong ?? 0,
       okay: wrong === undefined ? 'unchecked' : String(wrong === 0),
@@ -57,13 +55,16 @@ function configOf(run: Run, rows: readonly NcclRow[]) {
   };
 }
 
-function resultOf({ row, sizeBytes, count, timeUs, algbw, busbw, wrong }: NcclRow) {
+function resultOf(
+  { row, sizeBytes, count, timeUs, algbw, busbw, wrong }: NcclRow,
+  { type, redop, root }: ReturnType<typeof ncclKind>,
+) {
   return {
     size: sizeBytes,
     count,
-    type: ncclType,
-    redop: ncclRedop,
-    root: String(ncclRoot).padStart(6),
+    type,
+    redop,
+    root: String(root).padStart(6),
     out_of_place: { time: timeUs, alg_bw: algbw, bus_bw: busbw, nwrong: wrong ?? null },
     out_of_place_per_iter: perIterationOf(row),
     actual_iterations: row.iterations,

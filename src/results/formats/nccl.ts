@@ -1,6 +1,5 @@
 import { type NcclFigures, ncclAllToAll, ncclPointToPoint } from '../../measure/figures.js';
 import { microseconds } from '../../measure/units.js';
-import { countOf } from '../rows.js';
 import type { Row, Run } from '../schema.js';
 import { describeRun } from './notes.js';
 
@@ -21,14 +20,31 @@ export interface NcclRow extends NcclFigures {
   readonly wrong: number | undefined;
 }
 
-/** Elements are 4 bytes and nothing is reduced. */
-export const ncclType = 'uint32';
-export const ncclRedop = 'none';
-export const ncclRoot = -1;
+/** What nccl-tests calls the types of numbers that are added, and their bytes. */
+const ncclTypes: Readonly<Record<string, readonly [name: string, bytes: number]>> = {
+  float32: ['float', 4],
+  float16: ['half', 2],
+  bfloat16: ['bfloat16', 2],
+  int32: ['int32', 4],
+};
+
+/** Of what, and how, the rows of a run were made. Without sums, elements are 4 bytes and nothing is reduced. */
+export function ncclKind({ settings }: Run) {
+  const { dtype, root } = (settings.own ?? {}) as Readonly<Record<string, unknown>>;
+  const adds = typeof dtype === 'string' ? ncclTypes[dtype] : undefined;
+  const [type, elementBytes] = adds ?? ['uint32', 4];
+  return {
+    type,
+    elementBytes,
+    redop: adds ? 'sum' : 'none',
+    root: typeof root === 'number' ? root : -1,
+  };
+}
 
 /** Rows without a measurement have no place in nccl-tests' output. */
 export function ncclRows(run: Run, options: NcclOptions = {}): NcclRow[] {
   const allToAll = options.allToAll ?? run.settings.pattern === 'allToAll';
+  const { elementBytes } = ncclKind(run);
   return run.rows.flatMap((row) => {
     const nanoseconds = row.nanoseconds?.mean;
     if (nanoseconds === undefined || row.bytes === null || row.gbps === null) return [];
@@ -39,7 +55,7 @@ export function ncclRows(run: Run, options: NcclOptions = {}): NcclRow[] {
       (allToAll
         ? ncclAllToAll(row.bytes, run.world.ranks, nanoseconds)
         : ncclPointToPoint(inFlight, nanoseconds));
-    const count = countOf(allToAll ? row.bytes : inFlight);
+    const count = Math.floor((allToAll ? row.bytes : inFlight) / elementBytes);
     const wrong = row.checked.bytes === 0 ? undefined : row.checked.wrong;
     return [{ ...figures, row, count, timeUs: microseconds(nanoseconds), wrong }];
   });
@@ -61,7 +77,7 @@ export function formatNccl(run: Run, options: NcclOptions = {}): string {
     '# GB/s are 1e9 bytes per second; #wrong counts bytes; send/recv is timed over the round trip',
     ...columns.flatMap((column) => {
       const own = rows.filter(({ row }) => row.column === column);
-      const report = own.length === 0 ? [] : [...tableOf(own), ...footer(own)];
+      const report = own.length === 0 ? [] : [...tableOf(own, ncclKind(run)), ...footer(own)];
       return ['#', `# column: ${column}`, ...report, ...remarks(run, column)];
     }),
     '#',
@@ -85,7 +101,10 @@ const widths = [12, 12, 8, 6, 6, 9, 8, 8, 6] as const;
 const fields = (values: readonly (string | number)[]): string =>
   values.map((value, i) => String(value).padStart(widths[i]!)).join('  ');
 
-function tableOf(rows: readonly NcclRow[]): string[] {
+function tableOf(
+  rows: readonly NcclRow[],
+  { type, redop, root }: ReturnType<typeof ncclKind>,
+): string[] {
   const head = ['size', 'count', 'type', 'redop', 'root', 'time', 'algbw', 'busbw', '#wrong'];
   const units = ['(B)', '(elements)', '', '', '', '(us)', '(GB/s)', '(GB/s)', ''];
   const comment = (line: string) => `#${line.slice(1)}`.trimEnd();
@@ -94,7 +113,7 @@ function tableOf(rows: readonly NcclRow[]): string[] {
     comment(fields(units)),
     ...rows.map(({ sizeBytes, count, timeUs, algbw, busbw, wrong }) =>
       fields([
-        ...[sizeBytes, count, ncclType, ncclRedop, ncclRoot],
+        ...[sizeBytes, count, type, redop, root],
         ...[timeUs.toFixed(2), algbw.toFixed(3), busbw.toFixed(3), wrong ?? 'N/A'],
       ]),
     ),

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { runSchema } from '../../src/results/schema.js';
+import { Desk, withFault } from './weft.js';
+
+const quick = '-b 1200 -e 614400 -f 512 --ranks 3 --channels 2 --budget-ms 20 --format json';
+
+describe.each([
+  ['allgather', 'shm', 'direct', 2 / 3],
+  ['allgather', 'tcp', 'ring', 2 / 3],
+  ['reduce-scatter', 'tcp', 'direct --dtype bfloat16', 2 / 3],
+  ['reduce-scatter', 'shm', 'ring --dtype int32', 2 / 3],
+  ['allreduce', 'shm', 'direct', 4 / 3],
+  ['allreduce', 'tcp', 'ring --dtype float16', 4 / 3],
+  ['broadcast', 'shm', 'tree --root 2', 1],
+  ['broadcast', 'tcp', 'ring --root 1', 1],
+])('%s over %s, %s', (id, provider, how, factor) => {
+  test('checks every byte of every column and has nccl-tests’ figures', async () => {
+    using desk = new Desk();
+    const line = `${id} ${quick} --provider ${provider} --algorithm ${how}`;
+    const { exitCode, stdout, stderr } = await desk.weft(line);
+    expect(exitCode, stderr).toBe(0);
+    const { rows } = runSchema.parse(JSON.parse(stdout));
+    const measured = rows.filter((row) => row.bytes !== null && row.column.endsWith('Pin'));
+    expect(measured.map(({ column, bytes }) => `${column} ${bytes}`)).toEqual([
+      'SinglePin 1200',
+      'MultiPin 1200',
+      'SinglePin 614400',
+      'MultiPin 614400',
+    ]);
+    // By all ranks, before and after: an allgather and a broadcast leave what a rank has already.
+    const perRow = { allgather: 2, 'reduce-scatter': 1, allreduce: 3, broadcast: 2 }[id]!;
+    for (const row of measured) {
+      expect(row).toMatchObject({ outcome: 'passed' });
+      expect(row.checked).toEqual({ bytes: 2 * perRow * row.bytes!, wrong: 0 });
+      expect(row.algbwGBps).toBeCloseTo(row.gbps! / 8, 9);
+      expect(row.busbwGBps).toBeCloseTo(row.algbwGBps! * factor, 9);
+    }
+  });
+});
+
+const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
+
+test.each([
+  ['allgather', 'byte 777 from rank 0'],
+  ['broadcast', 'byte 777 from rank 0'],
+  ['reduce-scatter', 'byte 776 of the sums'],
+  ['allreduce', 'byte 776 of the sums'],
+])('%s finds and names a flipped byte', async (id, named) => {
+  using desk = new Desk();
+  const { exitCode, stdout } = await desk.weft(`${id} ${one}`, withFault('flip:1:777'));
+  expect(exitCode).toBe(1);
+  expect(stdout.replace(/\s+/g, ' ')).toMatch(new RegExp(`on rank 1, ${named} is 0x`));
+});
+
+test('settings that no collective can have are refused', async () => {
+  using desk = new Desk();
+  const refused = async (line: string) => {
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(exitCode).toBe(2);
+    return stderr;
+  };
+  expect(await refused('allreduce -b 6 -e 6')).toMatch(/6 bytes is not a whole number of float32/);
+  expect(await refused('broadcast --root 2 --ranks 2')).toMatch(/no rank 2 in a world of 2 ranks/);
+  expect(await refused('allgather --algorithm tree')).toMatch(/auto, direct or ring/);
+});
+
+test('--format nccl names the type, the sum and the root', async () => {
+  using desk = new Desk();
+  const sums = await desk.weft(`reduce-scatter ${one} --dtype float16 --format nccl`);
+  expect(sums.stdout).toMatch(/ 65536 +32768 +half +sum +-1 /);
+  const sent = await desk.weft(`broadcast ${one} --root 1 --format nccl`);
+  expect(sent.stdout).toMatch(/ 65536 +16384 +uint32 +none +1 /);
+});
