@@ -9,6 +9,7 @@ import { bisect } from './bisect.js';
 import { broadcast } from './broadcast.js';
 import { incast } from './incast.js';
 import { ipc } from './ipc/ipc.js';
+import { moe } from './moe/moe.js';
 import { pairs } from './pairs/pairs.js';
 import { permute } from './permute.js';
 import { proxy } from './proxy/proxy.js';
@@ -37,6 +38,7 @@ export const benchmarks: readonly Benchmark[] = [
   reduceScatter,
   allreduce,
   broadcast,
+  moe,
 ];
 
 export function benchmarkById(id: string): Benchmark {

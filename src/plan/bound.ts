@@ -1,3 +1,5 @@
+import { placesOf } from './places.js';
+import { type RelayLoad, relayLoads } from './relays.js';
 import { boundWithStarts } from './starts.js';
 import type { Strategy } from './strategies.js';
 import { checkCount, type Traffic } from './traffic.js';
@@ -24,6 +26,7 @@ export interface Load {
   readonly sequential: boolean;
   readonly out: Float64Array;
   readonly in: Float64Array;
+  readonly relays: readonly RelayLoad[];
 }
 
 /** The best that the links allow. Full duplex: what a rank sends does not slow what it receives. */
@@ -35,17 +38,6 @@ export interface Bound {
    * fill: 0.75 for round-robin to 3 targets over 4 NICs. Without any line rate, links count as equal.
    */
   readonly fraction: number | undefined;
-}
-
-function emptyLoad(places: number, channels: number, sequential: boolean): Load {
-  const cells = places * channels;
-  return {
-    places,
-    channels,
-    sequential,
-    out: new Float64Array(cells),
-    in: new Float64Array(cells),
-  };
 }
 
 /**
@@ -60,7 +52,14 @@ export function loadOfTraffic(
 ): Load {
   checkCount('channels', channels);
   const { places, placeOf, isLocal } = placesOf(traffic.world, wiring);
-  const load = emptyLoad(places, channels, traffic.sequential);
+  const load: Load = {
+    places,
+    channels,
+    sequential: traffic.sequential,
+    out: new Float64Array(places * channels),
+    in: new Float64Array(places * channels),
+    relays: relayLoads(traffic, strategy, channels, isLocal),
+  };
   const splits = new Map<number, readonly { bytes: number }[]>();
   for (let rank = 0; rank < traffic.world; rank++) {
     const from = placeOf(rank);
@@ -80,26 +79,6 @@ export function loadOfTraffic(
     }
   }
   return load;
-}
-
-/** Numbers the groups of ranks that share NICs. */
-function placesOf(world: number, { hosts, nics, localOverNics = false }: Wiring = { hosts: [] }) {
-  const apart = new Set(hosts).size > 1;
-  if (!apart && !localOverNics) {
-    return { places: world, placeOf: (rank: number) => rank, isLocal: () => false };
-  }
-  const numbers = new Map<string, number>();
-  const placeOfRank = hosts.map((host, rank) => {
-    const key = JSON.stringify([host, nics?.[rank]]);
-    const number = numbers.get(key) ?? numbers.size;
-    numbers.set(key, number);
-    return number;
-  });
-  return {
-    places: numbers.size,
-    placeOf: (rank: number) => placeOfRank[rank]!,
-    isLocal: (a: number, b: number) => !localOverNics && hosts[a] === hosts[b],
-  };
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {
@@ -142,34 +121,38 @@ const nicOf = (link: Link | undefined, channel: number): string | number => link
 const ratesByNic = (links: readonly Link[]): Map<string | number, number | undefined> =>
   new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
 
-/** Sequential blocks add up; others take as long as the busiest link. */
+/** Sequential blocks add up; others take as long as the busiest link, and relays both of their halves. */
 function boundNanoseconds(load: Load, links: readonly Link[]): number | undefined {
   let longest = 0;
   let total = 0;
   for (let place = 0; place < load.places; place++) {
-    const needs = needsOf(load, place, links);
-    if (needs === undefined) return undefined;
-    longest = Math.max(longest, needs.longest);
-    total += needs.sent;
+    const sent = needsOf(load, load.out, place, links);
+    const received = needsOf(load, load.in, place, links);
+    if (!sent || !received) return undefined;
+    longest = Math.max(longest, sent.longest, received.longest);
+    total += sent.sum;
+  }
+  for (const relay of load.relays) {
+    const received = needsOf(load, relay.in, 0, links);
+    const sent = needsOf(load, relay.out, 0, links);
+    if (sent && received) longest = Math.max(longest, received.longest + sent.longest);
   }
   return load.sequential ? total : longest;
 }
 
-/** The nanoseconds that a place's busiest NIC and direction need, and those of all it sends: bits over Gbps. */
-function needsOf(load: Load, place: number, links: readonly Link[]) {
+/** The nanoseconds that a place's busiest NIC needs in this direction, and those of all of them: bits over Gbps. */
+function needsOf(load: Load, direction: Float64Array, place: number, links: readonly Link[]) {
   const rates = ratesByNic(links);
   let longest = 0;
-  let sent = 0;
-  for (const direction of [load.out, load.in]) {
-    for (const [nic, bytes] of bytesByNic(load, direction, place, links)) {
-      if (bytes === 0) continue;
-      const rateGbps = rates.get(nic);
-      if (rateGbps === undefined) return undefined;
-      longest = Math.max(longest, (bytes * 8) / rateGbps);
-      if (direction === load.out) sent += (bytes * 8) / rateGbps;
-    }
+  let sum = 0;
+  for (const [nic, bytes] of bytesByNic(load, direction, place, links)) {
+    if (bytes === 0) continue;
+    const rateGbps = rates.get(nic);
+    if (rateGbps === undefined) return undefined;
+    longest = Math.max(longest, (bytes * 8) / rateGbps);
+    sum += (bytes * 8) / rateGbps;
   }
-  return { longest, sent };
+  return { longest, sum };
 }
 
 /**

@@ -6,6 +6,7 @@ import { plural, sizeText } from '../measure/units.js';
 import { fabricName } from '../results/fabric-name.js';
 import { noisyMark, notesOf } from '../results/formats/notes.js';
 import type { Note } from '../results/note.js';
+import { routingNotes } from '../results/routing-notes.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, type Rate, ratedRows, rateOf } from './best-row.js';
 import type { Against } from './comparison.js';
@@ -143,7 +144,10 @@ export const diagnosed = ({ diagnosis }: Run): Point[] =>
   }));
 
 /** A page has charts for details. */
-export const notesFor = (run: Run): Note[] => notesOf(run).filter(({ kind }) => kind !== 'detail');
+export const notesFor = (run: Run): Note[] => [
+  ...notesOf(run).filter(({ kind }) => kind !== 'detail'),
+  ...routingNotes(run.rows),
+];
 
 /** A table explains its mark for noise; a list says how many rows have it. */
 export function pointOf({ kind, text, about }: Note, { rows }: Run): Point {

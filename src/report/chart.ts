@@ -28,6 +28,7 @@ export const topics = [
     kinds: ['configurations', 'nodes', 'buffers', 'buffers-time', 'proxy', 'stages', 'grid'],
   },
   { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
+  { id: 'routing', title: 'Routing', kinds: ['routing', 'routed-ranks'] },
   { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
   { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
   { id: 'history', title: 'History', kinds: ['history'] },

@@ -6,6 +6,7 @@ import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
 import { byGrid, messageRates, proxyShare, requestStages } from './charts/gpu-initiated.js';
 import { byBuffers, byNodes, configurations } from './charts/of-benchmarks.js';
 import { peerBars, rankBars } from './charts/parts.js';
+import { routedRankBars, routingMaps } from './charts/routing.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
 import { soakCharts } from './charts/soak.js';
 import { columnOrder, fastestShapes, type Line, linesOf } from './lines.js';
@@ -62,6 +63,8 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     ...many('stages', requestStages(lines)),
     ...whole('grid', byGrid(all)),
     ...whole('mops', messageRates(all)),
+    ...many('routing', runs.flatMap(routingMaps)),
+    ...many('routed-ranks', runs.flatMap(routedRankBars)),
     ...chartsOfKinds(runs, many),
     ...one('peers', peerBars(lines)),
     ...one('ranks', rankBars(lines)),

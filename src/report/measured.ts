@@ -17,6 +17,7 @@ const clocks: Readonly<Record<string, string>> = {
     'One iteration: rank 0 writes to one target (Single, Multi) or to all at once (RoundRobin, or with several buffers). Rank 0 times it from before the first post until the targets have all bytes.',
   all2all:
     'One iteration: every rank writes to every other rank and waits for what the others write to it. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is per peer; “line” is what one rank sends in total.',
+  moe: 'One iteration: every rank sends its tokens once to each other rank that hosts one of their experts (Dispatch), sends one vector back for each token that came and adds up what comes back (Combine), or one after the other (Both). Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is the mean over ranks of what they send.',
   pairs:
     'One iteration: one rank of a pair writes to the other. The writer times it until the target has all bytes.',
   proxy:

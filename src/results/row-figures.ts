@@ -43,6 +43,7 @@ const latency = figure('Lat', 'us', (row) => us(row.nanoseconds?.mean));
 const loss = figure('Loss', '%', (row) => fixed(row.lossPercent, 1));
 const peak = figure('Peak', '%', busbw.text);
 const each = figure('p50', 'ns', (row) => fixed(row.nanoseconds?.p50, 1));
+const bound = figure('Bound', '%', (row) => fixed(row.ofBoundPercent, 1));
 const half = figure('Half', 'us', (row) => us(row.halfRoundTripNanoseconds));
 
 export const messageFigures: readonly Figure[] = [mops, each];
@@ -50,6 +51,7 @@ export const copyFigures: readonly Figure[] = [gbps, peak, latency];
 
 /** What went over the line is shown where it differs from the first figure, as a share where its rate is known. */
 export function transferFigures(rows: readonly Row[]): Figure[] {
+  if (rows.some((row) => row.routing)) return layerFigures(rows);
   const lineDiffers = rows.some((row) => row.lineGbps !== row.gbps);
   const rateKnown = rows.some((row) => row.linePercent !== null);
   const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
@@ -60,6 +62,13 @@ export function transferFigures(rows: readonly Row[]): Figure[] {
   const rates = collective ? [busRate, ...(rateKnown ? [line] : [])] : [busbw, ...onTheLine];
   const usual = [gbps, ...rates, latency, ...losses, ...(roundTrips ? [half] : [])];
   return [...usual, ...workloadColumns(rows)];
+}
+
+/** Of an expert layer; notes say how uneven it is. */
+function layerFigures(rows: readonly Row[]): Figure[] {
+  const rateKnown = rows.some((row) => row.ofBoundPercent !== null);
+  const own = workloadColumns(rows.map(({ imbalance: _, ...row }) => row));
+  return [gbps, ...(rateKnown ? [bound] : []), latency, ...own];
 }
 
 /** The figures that only these rows' benchmark has. */

@@ -21,6 +21,7 @@ type Extras = Pick<
   Row,
   | WorkloadKey
   | 'mops'
+  | 'routing'
   | 'lossPercent'
   | 'breakdown'
   | 'peakGbps'

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { diagnosisSchema } from './finding.js';
 import { worldFactsSchema } from './host-facts.js';
 import { pathSchema } from './path.js';
+import { routingSchema } from './routing.js';
 import { soakIntervalSchema } from './soak.js';
 import { workloadShape } from './workload-figures.js';
 
@@ -117,6 +118,8 @@ export const rowSchema = z.object({
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
   ...workloadShape,
+  /** Of an expert layer. */
+  routing: routingSchema.optional(),
   /** Of the baseline's rate in the same run, in per cent; negative where it was faster. */
   lossPercent: z.number().optional(),
   breakdown: breakdownSchema.optional(),

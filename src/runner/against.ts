@@ -36,11 +36,11 @@ type Subject = { readonly collective: Collective } | { readonly reason: string }
 /** Other libraries, open to be compared with a job's plans. Every rank makes the same calls in the same order. */
 export class Against implements AsyncDisposable {
   readonly #options: AgainstOptions;
-  readonly #subjects: ReadonlyMap<number, Subject>;
+  readonly #subjects: ReadonlyMap<string, Subject>;
   readonly #buffers: PeerBuffers;
   readonly #peers: Peer[] = [];
 
-  private constructor(options: AgainstOptions, subjects: ReadonlyMap<number, Subject>) {
+  private constructor(options: AgainstOptions, subjects: ReadonlyMap<string, Subject>) {
     const { rank, size } = options.session.world;
     const footprints = [...subjects.values()].flatMap((one) =>
       'collective' in one ? [footprintOf(one.collective, rank, size)] : [],
@@ -81,14 +81,14 @@ export class Against implements AsyncDisposable {
     else this.#peers.push(peer);
   }
 
-  /** Compares all columns of one size with every library, in turns, and writes a row per library. */
+  /** Compares all columns that do one thing at one size with every library, in turns, and writes a row per library. */
   async compare(cells: readonly Cell[]): Promise<void> {
     const { session, rows, job, row } = this.#options;
-    const { bytes } = cells[0]!;
-    const subject = this.#subjects.get(bytes)!;
+    const { bytes, column } = cells[0]!;
+    const subject = this.#subjects.get(subjectKey(cells[0]!))!;
     const peers = this.#peers.filter(({ id }) => {
       const reason = this.#refusal(id, subject);
-      if (reason !== undefined) this.#skip(id, reason, { bytes });
+      if (reason !== undefined) this.#skip(nameOf(id, column), reason, { bytes });
       return reason === undefined;
     });
     if (!('collective' in subject) || peers.length === 0) return;
@@ -114,8 +114,26 @@ export class Against implements AsyncDisposable {
     if (!times || !checks) return;
     for (const [index, peer] of peers.entries()) {
       const checked = addChecked(checks.flat().flatMap((all) => all[index] ?? []));
-      row(rowOfPeer(peer, { ours, times, own: times[ours.length + index]!, bytes, checked }));
+      const own = times[ours.length + index]!;
+      const name = nameOf(peer.id, column);
+      row({
+        ...rowOfPeer(peer, { name, ours, times, own, bytes, checked }),
+        ...this.#figures(cells[0]!, ours[0]!, own),
+      });
     }
+  }
+
+  /** Those of the benchmark's own that need no more than a time. */
+  #figures({ column, bytes }: Cell, { turn }: Ours, { samples, batch }: RoundTimes) {
+    const { job, session } = this.#options;
+    return job.benchmark.figures?.({
+      situation: situationOf(job, session.world.hosts, bytes, column),
+      turns: [turn],
+      nanoseconds: summarize(samples, batch),
+      samples: [samples],
+      byRank: [],
+      batch,
+    });
   }
 
   #refusal(id: PeerId, subject: Subject): string | undefined {
@@ -123,9 +141,13 @@ export class Against implements AsyncDisposable {
     return refusalOf(id, subject.collective, this.#options.session.world.size);
   }
 
-  #skip(id: PeerId, reason: string, more: { bytes?: number; outcome?: 'failed' | 'skipped' } = {}) {
+  #skip(
+    name: string,
+    reason: string,
+    more: { bytes?: number; outcome?: 'failed' | 'skipped' } = {},
+  ) {
     const { session, row } = this.#options;
-    if (session.world.rank === 0) row(skippedRow({ column: id, reason, ...more }));
+    if (session.world.rank === 0) row(skippedRow({ column: name, reason, ...more }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -136,20 +158,32 @@ export class Against implements AsyncDisposable {
 }
 
 /** The libraries work on buffers of their own, beside those of the plans. */
-async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<number, Subject>> {
+async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<string, Subject>> {
   const { world } = session;
   const available = await gatherAvailable(world);
   return new Map(
-    cells.map(({ column, bytes }): [number, Subject] => {
+    cells.map((cell): [string, Subject] => {
+      const { column, bytes } = cell;
       const situation = situationOf(job, world.hosts, bytes, column);
       const collective = job.benchmark.against?.(situation);
-      if (!collective) return [bytes, { reason: 'no library does this with these options' }];
+      const key = subjectKey(cell);
+      if (!collective) return [key, { reason: 'no library does this with these options' }];
       const needs = world.members.map(({ rank }) => footprintOf(collective, rank, world.size));
       const reason = misfit(world, needs, available);
-      return [bytes, reason === undefined ? { collective } : { reason }];
+      return [key, reason === undefined ? { collective } : { reason }];
     }),
   );
 }
+
+const subjectKey = ({ column, bytes }: Cell): string => `${column.variant ?? ''} ${bytes}`;
+
+/** The column of a library's rows: with the thing it does, where a benchmark has several. */
+const nameOf = (id: PeerId, { variant }: Cell['column']): string =>
+  variant === undefined ? id : `${variant}-${id}`;
+
+/** Whether two rows do the same thing with as many bytes. */
+export const sameSubject = (a: Cell, b: Cell | undefined): boolean =>
+  b !== undefined && subjectKey(a) === subjectKey(b);
 
 /** A column of Weft's, as a contender. */
 interface Ours {
@@ -180,6 +214,7 @@ const asEngine = (
 });
 
 interface PeerRow {
+  readonly name: string;
   readonly ours: readonly Ours[];
   /** Of Weft's columns, then of the libraries. */
   readonly times: readonly RoundTimes[];
@@ -189,7 +224,8 @@ interface PeerRow {
 }
 
 /** Made on rank 0. Its line is not known: what a library uses is its own affair. */
-function rowOfPeer({ id, version }: Peer, { ours, times, own, bytes, checked }: PeerRow): Row {
+function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
+  const { name, ours, times, own, bytes, checked } = parts;
   const { batch, samples } = own;
   const perIteration = (one: RoundTimes) => one.samples.map((sample) => sample / one.batch);
   // GPU memory is compared with GPU memory.
@@ -200,7 +236,7 @@ function rowOfPeer({ id, version }: Peer, { ours, times, own, bytes, checked }: 
       : [],
   );
   return measuredRow({
-    column: id,
+    column: name,
     bytes,
     samples,
     batch,

@@ -61,7 +61,7 @@ export interface Timed<O extends OptionTable = OptionTable> {
   readonly nanoseconds: Summary;
   /** By turn: the samples that count, each of `batch` iterations. */
   readonly samples: readonly (readonly number[])[];
-  /** By turn and rank. */
+  /** By turn and rank; empty where another library ran. */
   readonly byRank: readonly (readonly ArrayLike<number>[])[];
   readonly batch: number;
 }
@@ -114,14 +114,16 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];
   /**
-   * What its one turn does, as other libraries name it: the same in all columns of a size. Then `--against` compares with
+   * What its one turn does, as other libraries name it: the same in all columns of a size and variant. Then `--against` compares with
    * them. Undefined where they have nothing like it.
    */
   against?(situation: Situation<O>): Collective | undefined;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
   sizesOf?(asked: Asked<O>): readonly number[];
   /** Figures of a row beyond time and rate. */
-  figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops'>;
+  figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops' | 'routing'>;
+  /** Tells what every rank made from its seed or read from a file: it must be equal on all, and the run file records it. */
+  inputHash?(asked: Asked<O>, world: number): string;
 }
 
 /** What a benchmark with a procedure of its own is given. Every rank calls it; rank 0's listener hears of rows. */

@@ -8,7 +8,7 @@ import type { Row } from '../results/schema.js';
 import { pacingFor } from '../session/pacing.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
-import { Against } from './against.js';
+import { Against, sameSubject } from './against.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
@@ -46,13 +46,14 @@ export async function runBenchmark(
   const row = (one: Row) => listener.row(one);
   await using against = await Against.open({ job, session, rows, cells: todo, iface, row });
   const total = todo.length;
-  for (const [index, { bytes, column }] of todo.entries()) {
+  for (const [index, cell] of todo.entries()) {
+    const { bytes, column } = cell;
     listener.starting({ index, total, column: column.name, bytes });
     const measured = await rows.measure(column, bytes);
     if (measured) listener.row(measured);
-    // Smallest sizes first: after the last column of a size, all of them.
-    if (todo[index + 1]?.bytes === bytes) continue;
-    await against?.compare(todo.filter((cell) => cell.bytes === bytes));
+    // Smallest sizes first: after the last column that does the same with as many bytes, all of them.
+    if (sameSubject(cell, todo[index + 1])) continue;
+    await against?.compare(todo.filter((other) => sameSubject(cell, other)));
   }
   for (const { column, bytes, reason } of misfits) skip(column, reason, bytes);
 }

@@ -9,8 +9,9 @@ import {
 import { allToAllMatrixTraffic, allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
+import { transfersTraffic } from '../../src/plan/patterns/transfers.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
-import type { Block } from '../../src/plan/traffic.js';
+import type { Block, Traffic } from '../../src/plan/traffic.js';
 import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic, ranksOf } from './arbitrary.js';
 import { loadOfPlans } from './load-of-plans.js';
@@ -27,6 +28,28 @@ describe('the bound', () => {
       nanoseconds: 80_000,
       fraction: 1,
     });
+  });
+
+  test('of a relay is the time to receive and then to send', () => {
+    const there = transfersTraffic('there', 3, [
+      { from: 0, to: 1, bytes },
+      { from: 2, to: 1, bytes },
+    ]);
+    const back = transfersTraffic('back', 3, [{ from: 1, to: 0, bytes }]);
+    const both: Traffic = {
+      ...there,
+      outgoing: (rank) => [...there.outgoing(rank), ...back.outgoing(rank)],
+      incoming: (rank) => [...there.incoming(rank), ...back.incoming(rank)],
+    };
+    const relays = (rank: number) => [
+      { received: there.incoming(rank), sent: back.outgoing(rank) },
+    ];
+    const of = (traffic: Traffic, hosts?: string[]) =>
+      boundOfTraffic(traffic, single, nics(1, 100), hosts && { hosts }).nanoseconds;
+    expect(of(both)).toBe(2 * 80_000);
+    expect(of({ ...both, relays })).toBe(3 * 80_000);
+    // What stays inside a host takes no time on the line.
+    expect(of({ ...both, relays }, ['a', 'a', 'b'])).toBe(80_000);
   });
 
   test('counts the NICs of a host once for all its ranks, and nothing that stays inside', () => {

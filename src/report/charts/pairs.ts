@@ -162,7 +162,7 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
   });
 }
 
-function scaleOf([low, high]: MapParts['extent'], text: (value: number) => string): object {
+export function scaleOf([low, high]: MapParts['extent'], text: (value: number) => string): object {
   // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
   const floor = Math.min(low, high * 0.9);
   return {

@@ -28,6 +28,7 @@ export function tooltipOf(words: readonly string[], places: readonly string[]) {
   const tooltips: Record<string, (marks: Mark | readonly Mark[]) => HTMLElement> = {
     axis: (marks) => axisTip(Array.isArray(marks) ? marks : [marks], first, second),
     cell: (mark) => cellTip(mark as Mark, first, places),
+    tokens: (mark) => tokensTip(mark as Mark),
     box: (mark) => boxTip(mark as Mark),
     share: (mark) => shareTip(mark as Mark, first, second),
   };
@@ -60,6 +61,14 @@ function cellTip({ value, color }: Mark, text: string, places: readonly string[]
   const [to = 0, from = 0, figure] = value as readonly number[];
   const written = figure === undefined ? 'no result' : texts[text]!(figure);
   return tip(`rank ${places[from]} → rank ${places[to]}`, [line(color, '', written, '')]);
+}
+
+function tokensTip({ value, color }: Mark): HTMLElement {
+  const [, , tokens = 0, expert, rank, host] = value as readonly number[];
+  const where = host === undefined ? '' : ` on rank ${host}`;
+  return tip(`rank ${rank} → expert ${expert}${where}`, [
+    line(color, 'tokens', texts.number!(tokens), ''),
+  ]);
 }
 
 function boxTip({ seriesName, name, value, color }: Mark): HTMLElement {

@@ -4,11 +4,12 @@ import { steadyOutliers } from '../../analysis/diagnosis/outliers.js';
 import { groupBy } from '../../measure/group.js';
 import { plural } from '../../measure/units.js';
 import type { Note } from '../note.js';
+import { routingNotes } from '../routing-notes.js';
 import type { Run } from '../schema.js';
 
-/** What `pairs` found: its result, however much there is of it. */
+/** What `pairs` found, or which traffic a workload carried: its result, however much there is of it. */
 export function findingsOf({ diagnosis, rows }: Run): Note[] {
-  if (!diagnosis) return [];
+  if (!diagnosis) return routingNotes(rows);
   const sound = diagnosis.findings.every(({ symptom }) => symptom === 'differs');
   const found = diagnosis.findings.flatMap((finding): Note[] => [
     { kind: 'bad', text: headline(finding) },

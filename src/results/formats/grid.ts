@@ -1,4 +1,4 @@
-import { formatBytes } from '../../measure/units.js';
+import { formatBytes, rangeText } from '../../measure/units.js';
 import { type Figure, noValue } from '../row-figures.js';
 import { kindOf } from '../row-kinds.js';
 import type { Row, Run } from '../schema.js';
@@ -7,6 +7,7 @@ interface GridLine {
   /** Blocks × threads, where rows have that. */
   readonly shape: string | undefined;
   readonly size: string;
+  /** Elements; of an expert layer, tokens per rank. */
   readonly count: string;
   /** Aligned with `Grid.columns`. */
   readonly cells: readonly (Row | undefined)[];
@@ -15,6 +16,7 @@ interface GridLine {
 /** A run as a table: sizes down, columns across. Columns of which nothing ran are left to the notes. */
 export interface Grid {
   readonly columns: readonly string[];
+  readonly countName: 'Count' | 'Tokens';
   readonly figures: readonly Figure[];
   readonly lines: readonly GridLine[];
 }
@@ -27,6 +29,7 @@ export function gridOf(run: Run): Grid {
   const sizes = [...new Set(shown.map((row) => row.bytes!))].sort((a, b) => a - b);
   return {
     columns,
+    countName: shown.some((row) => row.routing) ? 'Tokens' : 'Count',
     figures: kindOf(shown[0]).figures(shown),
     lines: sizes.flatMap((b) => linesOf(b, columns, shown)),
   };
@@ -35,7 +38,7 @@ export function gridOf(run: Run): Grid {
 /** More than one row of a size, shape and column, as pairs make them, become lines of their own. */
 function linesOf(bytes: number, columns: readonly string[], rows: readonly Row[]): GridLine[] {
   const ofSize = rows.filter((row) => row.bytes === bytes);
-  const count = ofSize.find((row) => row.count !== null)?.count;
+  const counts = ofSize.flatMap((row) => row.routing?.tokens ?? row.count ?? []);
   return [...new Set(ofSize.map(shapeOf))].flatMap((shape) => {
     const stacks = columns.map((column) =>
       ofSize.filter((row) => row.column === column && shapeOf(row) === shape),
@@ -44,7 +47,7 @@ function linesOf(bytes: number, columns: readonly string[], rows: readonly Row[]
     return Array.from({ length: height }, (_, i) => ({
       shape,
       size: formatBytes(bytes),
-      count: count === undefined ? noValue : String(count),
+      count: counts.length === 0 ? noValue : rangeText(counts, 0),
       cells: stacks.map((stack) => stack[i]),
     }));
   });
@@ -54,13 +57,13 @@ const shapeOf = ({ labels: { grid, block } }: Row): string | undefined =>
   grid === undefined && block === undefined ? undefined : `${grid ?? 1}×${block ?? 1}`;
 
 /** The headings of what identifies a line, and the line's cells under them. */
-export function leadOf({ lines }: Grid): {
+export function leadOf({ lines, countName }: Grid): {
   heads: string[];
   cells: (line: GridLine) => string[];
 } {
   const shaped = lines.some(({ shape }) => shape !== undefined);
   return {
-    heads: ['Size', 'Count', ...(shaped ? ['Grid'] : [])],
+    heads: ['Size', countName, ...(shaped ? ['Grid'] : [])],
     cells: ({ size, count, shape }) => [size, count, ...(shaped ? [shape ?? noValue] : [])],
   };
 }

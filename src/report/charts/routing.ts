@@ -1,0 +1,151 @@
+import { groupBy } from '../../measure/group.js';
+import { plural, rangeText, sizeText } from '../../measure/units.js';
+import type { RoutingFacts } from '../../results/routing.js';
+import type { PerRank, Row, Run } from '../../results/schema.js';
+import { framed, places } from '../axes.js';
+import { type ChartParts, extentOf, rounded } from '../chart.js';
+import { texts } from '../hydrate.js';
+import { isPassed } from '../lines.js';
+import { barChart } from './bars.js';
+import { scaleOf } from './pairs.js';
+
+type Routed = Row & { readonly routing: RoutingFacts };
+
+const routedRows = ({ rows }: Run): Routed[] =>
+  rows.filter((row): row is Routed => row.routing !== undefined && isPassed(row));
+
+const tokensText = ({ tokens }: RoutingFacts): string => `${rangeText(tokens, 0)} tokens per rank`;
+
+/** Which rank's tokens went to which expert: one map for each routing of a run. */
+export const routingMaps = (run: Run): ChartParts[] =>
+  [...groupBy(routedRows(run), ({ routing }) => routing.hash).values()].map((rows) =>
+    routingMap(rows[0]!.routing),
+  );
+
+function routingMap(routing: RoutingFacts): ChartParts {
+  const { counts, hosts, experts, kind, hash, dedup } = routing;
+  const columns = counts[0]!.length;
+  // Experts of one rank side by side, so that what stays on a rank and what leaves it can be seen.
+  const order = Array.from({ length: columns }, (_, i) => i).sort((a, b) =>
+    hosts ? hosts[a]! - hosts[b]! || a - b : a - b,
+  );
+  const ranks = routing.tokens.length;
+  const firstOf = (i: number, shown: number, all: number) => Math.ceil((i * all) / shown);
+  const cells = counts.flatMap((row, y) =>
+    order.map((expert, x) => [
+      x,
+      y,
+      row[expert]!,
+      firstOf(expert, columns, experts),
+      firstOf(y, counts.length, ranks),
+      ...(hosts ? [hosts[expert]!] : []),
+    ]),
+  );
+  const extent = extentOf(cells.map(([, , tokens]) => tokens!));
+  const together = columns < experts || counts.length < ranks;
+  return {
+    title: `Tokens by rank and expert, ${tokensText(routing)}`,
+    caption:
+      `Routing ${kind}, hash ${hash}. Each cell: how many tokens of a rank chose an expert` +
+      `${hosts ? '; experts of one rank stand side by side' : ''}. ` +
+      `${together ? 'Neighbouring cells are added up. ' : ''}` +
+      `Sending one copy per rank instead of one per expert saves ${dedup.toFixed(2)}×.`,
+    summary: summaryOf(routing),
+    heightPx: Math.min(480, Math.max(120, counts.length * 24)) + 150,
+    option: framed({
+      tooltip: 'tokens number',
+      trigger: 'item',
+      x: {
+        ...places(
+          order.map((expert) => String(firstOf(expert, columns, experts))),
+          'expert',
+        ),
+        splitArea: { show: false },
+      },
+      y: {
+        ...places(counts.map((_, y) => String(firstOf(y, counts.length, ranks)))),
+        inverse: true,
+      },
+      yName: 'rank',
+      series: [
+        {
+          type: 'heatmap',
+          data: cells,
+          emphasis: { itemStyle: { borderColor: '@text', borderWidth: 1 } },
+        },
+      ],
+      more: {
+        grid: { left: 12, right: 24, top: 34, bottom: 92, outerBoundsMode: 'same' },
+        visualMap: scaleOf(extent, texts.number!),
+      },
+    }),
+  };
+}
+
+function summaryOf({ counts, experts, hosts }: RoutingFacts): string {
+  const sums = counts[0]!.map((_, expert) => counts.reduce((sum, row) => sum + row[expert]!, 0));
+  const all = sums.reduce((sum, one) => sum + one, 0);
+  const [, most] = extentOf(sums);
+  const busiest = sums.indexOf(most);
+  const where = hosts ? ` on rank ${hosts[busiest]}` : '';
+  const share = ((most / all) * 100).toFixed(1);
+  return `${plural(experts, 'expert')}; the most chosen is ${busiest}${where} with ${share} % of all choices`;
+}
+
+/** Bytes and times of each rank at the largest size: one pair of charts for each thing a run timed. */
+export function routedRankBars(run: Run): ChartParts[] {
+  const rows = routedRows(run);
+  const [, largest] = extentOf(rows.map(({ bytes }) => bytes!));
+  const best = groupBy(
+    rows.filter(({ bytes }) => bytes === largest),
+    ({ routing, column }) => `${/^[A-Z][a-z]*/.exec(column)} ${routing.hash}`,
+  );
+  return [...best.values()].flatMap((own) => {
+    const fastest = own.reduce((a, b) => (b.nanoseconds!.mean < a.nanoseconds!.mean ? b : a));
+    return [bytesOfRanks(fastest), timesOfRanks(fastest)].flatMap((chart) => chart ?? []);
+  });
+}
+
+const rankNames = ({ routing, perRank = [] }: Routed): string[] =>
+  routing.tokens.map((_, rank) => {
+    const host = perRank.find((one) => one.rank === rank)?.host;
+    return host === undefined ? `rank ${rank}` : `rank ${rank} ${host}`;
+  });
+
+const bytesOfRanks = (row: Routed): ChartParts | undefined =>
+  barChart({
+    title: `${row.column}: bytes of each rank, ${sizeText(row.bytes!)}`,
+    caption:
+      'What each rank sends to and receives from other ranks in one iteration. The busiest NIC and direction bound the time of all.',
+    places: rankNames(row),
+    axis: { name: 'bytes per iteration', text: 'bytes' },
+    bars: [
+      { name: 'sent', color: 0, values: row.routing.bytesOut },
+      { name: 'received', color: 1, values: row.routing.bytesIn },
+    ],
+  });
+
+/** Undefined where `ranks` shows as much: without line rates there is no bound to compare with. */
+function timesOfRanks(row: Routed): ChartParts | undefined {
+  const { perRank = [], ofBoundPercent, nanoseconds } = row;
+  if (ofBoundPercent === null || perRank.length < 2) return undefined;
+  const whole = (nanoseconds!.mean * ofBoundPercent) / 100;
+  const byRank = new Map(perRank.map((one) => [one.rank, one]));
+  const ofEach = (value: (one: PerRank) => number | undefined) =>
+    row.routing.tokens.map((_, rank) => {
+      const one = byRank.get(rank);
+      const found = one && value(one);
+      return found === undefined ? null : rounded(found);
+    });
+  return barChart({
+    title: `${row.column}: time of each rank and its bound, ${sizeText(row.bytes!)}`,
+    caption:
+      'Mean time of each rank on its own clock, and the best time that the NICs at both ends of its transfers allow for this routing.',
+    places: rankNames(row),
+    axis: { name: 'time per iteration', text: 'ns' },
+    bars: [
+      { name: 'measured', color: 0, values: ofEach((one) => one.nanoseconds?.mean) },
+      { name: 'bound', color: 6, values: ofEach(({ load = 1 }) => whole * load) },
+    ],
+  });
+}
