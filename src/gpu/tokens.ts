@@ -9,8 +9,8 @@ import type { Gpu } from './gpu.js';
 
 export type { CopyPart } from '../plan/plan.js';
 
-/** Numbers that rows can be made of. */
 export const rowDtypes = ['bfloat16', 'float16', 'float32'] as const;
+/** Numbers that rows can be made of. */
 export type RowDtype = (typeof rowDtypes)[number];
 
 export const mostAddends = 16;
