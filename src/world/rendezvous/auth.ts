@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.js';
 import type { Connection } from './connection.js';
 
 /** Changes whenever two versions of Weft could misunderstand each other. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 export interface Secret {
   readonly token: string;

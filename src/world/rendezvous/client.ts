@@ -181,8 +181,10 @@ export class RendezvousClient {
       case 'welcome':
         this.#greet?.resolve(reply.members);
         break;
-      case 'value':
-        this.#calls.value(reply.op, reply.rank, () => unpackValue(reply.value));
+      case 'values':
+        for (const [rank, value] of reply.values) {
+          this.#calls.value(reply.op, rank, () => unpackValue(value));
+        }
         break;
       case 'done':
         this.#calls.done(reply.op);

@@ -16,6 +16,8 @@ interface Collective {
 }
 
 const root = 0;
+/** Values travel together until a message has so many bytes; one that is larger travels alone. */
+const messageBytes = 8 << 20;
 
 /** Rank 0's table of collectives under way. The n-th call of a kind and name on every rank belong together. */
 export class Collectives {
@@ -36,7 +38,9 @@ export class Collectives {
     this.#roster.did(rank, `entered ${collective.title}`);
     const timer = setTimeout(() => this.#expire(op, rank, request.timeoutMs), request.timeoutMs);
     collective.waiting.set(rank, timer);
-    this.#progress(op, collective);
+    // Only who waits can be answered by this arrival: everyone by the last of all, else at most its own rank.
+    const decides = this.#completes(collective, rank);
+    this.#answerReady(op, collective, decides ? [...collective.waiting.keys()] : [rank]);
   }
 
   /** A rank said goodbye: whoever waits for it need not wait for the deadline. */
@@ -45,7 +49,7 @@ export class Collectives {
       clearTimeout(collective.waiting.get(rank));
       collective.waiting.delete(rank);
       collective.answered.add(rank);
-      this.#progress(op, collective);
+      this.#answerReady(op, collective, [...collective.waiting.keys()]);
     }
   }
 
@@ -82,19 +86,22 @@ export class Collectives {
     return values.size === this.#roster.size;
   }
 
-  /** Runs at every arrival, so it looks for single missing ranks only once somebody has left. */
-  #progress(op: string, collective: Collective): void {
+  /** Whether the arrival of this rank may have been what others waited for. */
+  #completes({ kind, values }: Collective, rank: number): boolean {
+    return kind === 'broadcast' ? rank === root : values.size === this.#roster.size;
+  }
+
+  #answerReady(op: string, collective: Collective, ranks: readonly number[]): void {
     // What all ranks get is encoded once.
     let shared: Buffer | undefined;
-    const anyLeft = this.#roster.anyLeft;
-    for (const rank of [...collective.waiting.keys()]) {
+    for (const rank of ranks) {
       if (this.#isReady(collective, rank)) {
         const ownResult = collective.kind === 'gather';
         const frames = (ownResult ? undefined : shared) ?? this.#result(op, collective, rank);
         if (!ownResult) shared = frames;
         this.#answer(op, collective, rank, frames);
         this.#roster.did(rank, `finished ${collective.title}`);
-      } else if (anyLeft) {
+      } else if (this.#roster.left > 0) {
         const gone = this.#missing(collective, rank).filter((r) => this.#roster.at(r)?.left);
         if (gone.length === 0) continue;
         const message = `${collective.title} cannot complete: ${this.#roster.describe(gone)}, then closed`;
@@ -104,12 +111,10 @@ export class Collectives {
   }
 
   #result(op: string, { kind, values }: Collective, rank: number): Buffer {
-    const wanted = kind === 'barrier' || (kind === 'gather' && rank !== root) ? [] : [...values];
-    const sources = kind === 'broadcast' ? wanted.filter(([source]) => source === root) : wanted;
-    const frames = sources.map(([source, value]) =>
-      encodeFrames({ t: 'value', op, rank: source, value }),
-    );
-    return Buffer.concat([...frames, encodeFrames({ t: 'done', op })]);
+    const done = encodeFrames({ t: 'done', op });
+    if (kind === 'barrier' || (kind === 'gather' && rank !== root)) return done;
+    const sources = kind === 'broadcast' ? [root] : [...values.keys()];
+    return Buffer.concat([...encodeValues(op, sources, values), done]);
   }
 
   #expire(op: string, rank: number, timeoutMs: number): void {
@@ -132,4 +137,25 @@ export class Collectives {
     if (collective.answered.size === this.#roster.size) this.#open.delete(op);
     this.#send(rank, frames);
   }
+}
+
+function* encodeValues(
+  op: string,
+  sources: readonly number[],
+  values: Collective['values'],
+): Generator<Buffer> {
+  let together: [rank: number, value: unknown][] = [];
+  let bytes = 0;
+  for (const source of sources) {
+    const value = values.get(source);
+    const own = JSON.stringify(value)?.length ?? 0;
+    if (bytes > 0 && bytes + own > messageBytes) {
+      yield encodeFrames({ t: 'values', op, values: together });
+      together = [];
+      bytes = 0;
+    }
+    together.push([source, value]);
+    bytes += own;
+  }
+  yield encodeFrames({ t: 'values', op, values: together });
 }

@@ -66,10 +66,14 @@ export const requestSchema = z.discriminatedUnion('t', [
 ]);
 export type Request = z.infer<typeof requestSchema>;
 
-/** From rank 0 to a rank. Values of a collective come one by one, so that each message stays bounded. */
+/** From rank 0 to a rank. Values of a collective come in as many messages as keep each of them bounded. */
 export const replySchema = z.discriminatedUnion('t', [
   z.object({ t: z.literal('welcome'), members: z.array(memberSchema) }),
-  z.object({ t: z.literal('value'), op, rank: z.number().int().min(0), value: z.unknown() }),
+  z.object({
+    t: z.literal('values'),
+    op,
+    values: z.array(z.tuple([z.number().int().min(0), z.unknown()])),
+  }),
   z.object({ t: z.literal('done'), op }),
   z.object({ t: z.literal('refused'), op, failure: failureSchema }),
   z.object({ t: z.literal('abort'), failure: failureSchema }),

@@ -4,7 +4,7 @@ import type { Member } from './messages.js';
 export interface Seat {
   readonly member: Member;
   readonly connection: Connection;
-  /** It said goodbye: from now on its absence is no failure. */
+  /** It said goodbye: from now on its absence is no failure. Set by `Roster.leave`. */
   left: boolean;
   /** The last operation it named, for messages about who is missing. */
   doing: string;
@@ -20,6 +20,7 @@ export class Roster {
   readonly size: number;
   readonly #expectedHosts: readonly string[] | undefined;
   readonly #seats = new Map<number, Seat>();
+  #left = 0;
 
   constructor(size: number, expectedHosts?: readonly string[]) {
     this.size = size;
@@ -31,11 +32,12 @@ export class Roster {
   }
 
   get allLeft(): boolean {
-    return this.full && this.seats.every((seat) => seat.left);
+    return this.#left === this.size;
   }
 
-  get anyLeft(): boolean {
-    return this.seats.some((seat) => seat.left);
+  /** How many have said goodbye. */
+  get left(): number {
+    return this.#left;
   }
 
   get seats(): Seat[] {
@@ -55,6 +57,11 @@ export class Roster {
     const seat = { member, connection, left: false, doing: 'joined', doingSinceMs: now };
     this.#seats.set(member.rank, seat);
     return seat;
+  }
+
+  leave(seat: Seat): void {
+    if (!seat.left) this.#left++;
+    seat.left = true;
   }
 
   absent(): number[] {

@@ -23,7 +23,7 @@ interface ServerOptions {
   readonly silenceMs: number;
 }
 
-/** Connections that have not proved themselves; when there are more, the oldest goes. */
+/** Connections that have not proved themselves, besides one for each rank; when there are more, the oldest goes. */
 const mostStrangers = 1024;
 const handshakeMs = 10_000;
 
@@ -90,7 +90,7 @@ export class RendezvousServer {
   async #meet(socket: Socket): Promise<void> {
     const connection = new Connection(socket);
     this.#strangers.add(connection);
-    if (this.#strangers.size > mostStrangers) {
+    if (this.#strangers.size > mostStrangers + this.#options.size) {
       const [oldest] = this.#strangers;
       oldest?.destroy();
     }
@@ -165,7 +165,7 @@ export class RendezvousServer {
         this.#roster.did(rank, request.text);
         break;
       case 'clock':
-        seat.connection.send({ t: 'value', op: request.op, rank: 0, value: Date.now() });
+        seat.connection.send({ t: 'values', op: request.op, values: [[0, Date.now()]] });
         seat.connection.send({ t: 'done', op: request.op });
         break;
       case 'fail': {
@@ -175,7 +175,7 @@ export class RendezvousServer {
         break;
       }
       case 'bye':
-        seat.left = true;
+        this.#roster.leave(seat);
         this.#collectives.leave(rank);
         break;
       case 'join':
