@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { constants } from 'node:buffer';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
+import { isLarge, thin } from './large-matrix.js';
+import { isInMatrix } from './row-kinds.js';
+import { eachLineSync } from './run-lines.js';
 import {
   footerSchema,
   headerSchema,
@@ -28,20 +32,57 @@ const lineSchema = z.discriminatedUnion('line', [
 ]);
 const knownLines: ReadonlySet<unknown> = new Set(['header', 'row', 'footer']);
 
-/** Reads a run file, or one object as `--format json` prints it. */
+/**
+ * Reads a run file, or one object as `--format json` prints it. Of pairs among many ranks (see large-matrix.ts) the
+ * samples stay on disk: `samples` of those rows is empty.
+ */
 export function readRun(path: string): ReadRun {
-  let text: string;
+  let fd: number | undefined;
   try {
-    text = readFileSync(path, 'utf8');
+    fd = openSync(path, 'r');
+    return readOpen(fd, path);
   } catch (cause) {
+    if (cause instanceof WeftError) throw cause;
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     throw new WeftError('BAD_FILE', `${path} ${missing ? 'does not exist' : 'cannot be read'}`, {
       hint: 'Name a run file, such as one in weft-results/.',
       cause,
     });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
-  return parseRun(text, path);
 }
+
+function readOpen(fd: number, path: string): ReadRun {
+  const stat = fstatSync(fd);
+  if (!stat.isFile() || !beginsWithLine(fd)) {
+    if (stat.size > constants.MAX_STRING_LENGTH) throw tooLarge(path);
+    return parseRun(readFileSync(fd, 'utf8'), path);
+  }
+  const reader = new RunReader(path);
+  eachLineSync(fd, 0, stat.size, (line) => reader.take(line.toString()));
+  return reader.result;
+}
+
+const longestHeader = 2 ** 24;
+
+/** Whether the file begins with a line that is an object by itself, and not a whole run. */
+function beginsWithLine(fd: number): boolean {
+  const bytes = Buffer.alloc(longestHeader);
+  const begin = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+  const end = begin.indexOf(0x0a);
+  try {
+    const json: unknown = JSON.parse(begin.toString('utf8', 0, Math.max(0, end)));
+    return typeof json === 'object' && json !== null && !('rows' in json);
+  } catch {
+    return false;
+  }
+}
+
+const tooLarge = (path: string): WeftError =>
+  new WeftError('BAD_FILE', `${path} is one JSON object, and too large to read as one`, {
+    hint: 'Name the run file in weft-results/: it is read line by line.',
+  });
 
 /** `name` is what errors call the text. Throws when not even the header can be read. */
 export function parseRun(text: string, name = 'the run'): ReadRun {
@@ -51,16 +92,40 @@ export function parseRun(text: string, name = 'the run'): ReadRun {
   const lines = text.split('\n');
   // What follows the last newline is a line in flight when its writer died: lost, but no damage.
   lines.pop();
-  const run = headerOf(lines[0] ?? text, name);
-  for (const [index, line] of lines.entries()) {
-    if (index === 0 || line.trim() === '') continue;
+  const reader = new RunReader(name);
+  for (const line of lines.length > 0 ? lines : [text]) reader.take(line);
+  return reader.result;
+}
+
+/** Takes the lines of a run file, in their order. What comes after a damaged line is passed over. */
+class RunReader {
+  readonly #name: string;
+  #run: Run | undefined;
+  #damage: WeftError | undefined;
+  #lines = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  get result(): ReadRun {
+    return { run: this.#run!, damage: this.#damage };
+  }
+
+  take(line: string): void {
+    this.#lines++;
+    if (this.#run === undefined) {
+      this.#run = headerOf(line, this.#name);
+      return;
+    }
+    if (this.#damage !== undefined || line.trim() === '') return;
     try {
-      addLine(run, line);
+      addLine(this.#run, line);
     } catch (cause) {
-      return damaged(run, badLine(name, index + 1, cause, run.rows.length));
+      this.#damage = badLine(this.#name, this.#lines, cause, this.#run.rows.length);
+      markDamaged(this.#run, this.#damage);
     }
   }
-  return { run, damage: undefined };
 }
 
 function wholeRun(text: string): Run | undefined {
@@ -110,14 +175,12 @@ function addLine(run: Run, line: string): void {
   if (parsed.line === 'header') throw new TypeError('a second header');
   const { line: _, ...content } = parsed;
   if ('endedAt' in content) Object.assign(run, content);
-  else run.rows.push(content);
+  else run.rows.push(isLarge(run.world) && isInMatrix(content) ? thin(content) : content);
 }
 
-function damaged(run: Run, damage: WeftError): ReadRun {
-  const { code, message, hint } = damage;
+function markDamaged(run: Run, { code, message, hint }: WeftError): void {
   run.outcome = 'aborted';
   run.errors.push({ code, message, ...(hint !== undefined && { hint }) });
-  return { run, damage };
 }
 
 function badLine(name: string, line: number, cause: unknown, rowsBefore: number): WeftError {

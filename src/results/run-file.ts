@@ -48,7 +48,7 @@ const realDisk: Disk = {
 
 /**
  * A run on disk, line by line: a header, rows, a footer; each line says which it is. Every line is
- * on disk when its call returns, so a crash loses at most the row in flight. An existing file is
+ * on disk when its call returns, so a crash loses at most the rows in flight. An existing file is
  * never written to.
  */
 export class RunFile implements Disposable {
@@ -79,10 +79,14 @@ export class RunFile implements Disposable {
     return this.#path;
   }
 
-  append(row: Row): void {
-    const size = row.bytes === null ? '' : ` at ${row.bytes} bytes`;
-    this.#append(lineOf('row', rowSchema.parse(row)), `the row ${row.column}${size}`);
-    this.#rows++;
+  /** Rows that were measured together are written together: a flush takes longer than a row of many. */
+  append(...rows: readonly Row[]): void {
+    const [first] = rows;
+    if (first === undefined) return;
+    const size = first.bytes === null ? '' : ` at ${first.bytes} bytes`;
+    const lines = rows.map((row) => lineOf('row', rowSchema.parse(row)));
+    this.#append(lines.join(''), `the row ${first.column}${size}`);
+    this.#rows += rows.length;
   }
 
   /** Writes the footer and closes. A file without one reads as `aborted`. */
@@ -122,24 +126,36 @@ export class RunFile implements Disposable {
 
   /** Goes on in another file, with every line so far. */
   #rescue(): WeftError {
-    const lost = `${this.path} was deleted or replaced while the run was on`;
+    const what = `${this.path} was deleted or replaced while the run was on`;
     const path = resolve(this.#rescueFolder, basename(this.path));
     try {
-      const bytes = Buffer.alloc(this.#length);
-      readSync(this.#fd, bytes, 0, bytes.length, 0);
       const fd = openSync(path, 'ax+', 0o644);
-      closeSync(this.#fd);
+      const lost = this.#fd;
       this.#fd = fd;
-      for (let done = 0; done < bytes.length; ) done += this.#disk.write(fd, bytes, done);
-      this.#disk.flush(fd);
+      try {
+        this.#copyFrom(lost);
+      } finally {
+        closeSync(lost);
+      }
     } catch (cause) {
       const hint = `Saving the rows to ${path} failed as well: ${messageOf(cause)}.`;
-      return new WeftError('BAD_FILE', lost, { hint, cause });
+      return new WeftError('BAD_FILE', what, { hint, cause });
     }
     this.#path = path;
-    return new WeftError('BAD_FILE', `${lost}; its rows are saved in ${path}`, {
+    return new WeftError('BAD_FILE', `${what}; its rows are saved in ${path}`, {
       hint: 'Keep the results folder until the run has ended.',
     });
+  }
+
+  #copyFrom(fd: number): void {
+    const piece = Buffer.alloc(Math.min(this.#length, 2 ** 20));
+    for (let at = 0; at < this.#length; ) {
+      const bytes = piece.subarray(0, readSync(fd, piece, 0, piece.length, at));
+      if (bytes.length === 0) break;
+      for (let done = 0; done < bytes.length; ) done += this.#disk.write(this.#fd, bytes, done);
+      at += bytes.length;
+    }
+    this.#disk.flush(this.#fd);
   }
 
   /** Half a line would make the file unreadable from there on. */

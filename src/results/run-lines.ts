@@ -1,29 +1,63 @@
+import { readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 
-export const limits = { fileBytes: 2 ** 31, lineBytes: 2 ** 26 } as const;
+export const limits = { fileBytes: 2 ** 36, lineBytes: 2 ** 26 } as const;
 
 const pieceBytes = 2 ** 20;
+
+type Take = (line: Buffer, end: number) => void;
+
+/** Cuts what is read from a file, piece by piece, into lines. */
+class LineCutter {
+  piece: Buffer;
+  /** Where the next piece begins. */
+  at: number;
+  readonly #size: number;
+  readonly #take: Take;
+
+  constructor(from: number, size: number, take: Take) {
+    this.at = from;
+    this.#size = size;
+    this.#take = take;
+    this.piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(1, size - from)));
+  }
+
+  /** Takes the whole lines in the first bytes of the piece. Whether there is more to read. */
+  cut(bytesRead: number): boolean {
+    const { at, piece } = this;
+    const taken = takeLines(piece.subarray(0, bytesRead), (line, end) =>
+      this.#take(line, at + end),
+    );
+    if (at + bytesRead >= this.#size || bytesRead === 0) return false;
+    this.at += taken;
+    if (taken > 0) return true;
+    if (piece.length >= limits.lineBytes) throw new Error('not a run file: a line is too long');
+    this.piece = Buffer.allocUnsafe(Math.min(limits.lineBytes, piece.length * 4));
+    return true;
+  }
+}
 
 /** Calls `take` with every whole line from byte `from` on, and with the byte after it. Holds one piece at a time. */
 export async function eachLine(
   file: FileHandle,
   from: number,
   size: number,
-  take: (line: Buffer, end: number) => void,
+  take: Take,
 ): Promise<void> {
-  let piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(1, size - from)));
-  for (let at = from; ; ) {
-    const { bytesRead } = await file.read(piece, 0, piece.length, at);
-    const taken = takeLines(piece.subarray(0, bytesRead), (line, end) => take(line, at + end));
-    if (at + bytesRead >= size || bytesRead === 0) return;
-    at += taken;
-    if (taken > 0) continue;
-    if (piece.length >= limits.lineBytes) throw new Error('not a run file: a line is too long');
-    piece = Buffer.allocUnsafe(Math.min(limits.lineBytes, piece.length * 4));
+  const lines = new LineCutter(from, size, take);
+  for (let more = true; more; ) {
+    const { bytesRead } = await file.read(lines.piece, 0, lines.piece.length, lines.at);
+    more = lines.cut(bytesRead);
   }
 }
 
-function takeLines(bytes: Buffer, take: (line: Buffer, end: number) => void): number {
+/** The same for whoever has nothing else to do meanwhile. */
+export function eachLineSync(fd: number, from: number, size: number, take: Take): void {
+  const lines = new LineCutter(from, size, take);
+  while (lines.cut(readSync(fd, lines.piece, 0, lines.piece.length, lines.at)));
+}
+
+function takeLines(bytes: Buffer, take: Take): number {
   let from = 0;
   for (let to = bytes.indexOf(0x0a); to !== -1; to = bytes.indexOf(0x0a, from)) {
     take(bytes.subarray(from, to), to + 1);

@@ -2,6 +2,8 @@ import { differenceFindings } from '../analysis/hosts/differences.js';
 import { isWeftError, WeftError } from '../errors.js';
 import type { Diagnosis } from '../results/finding.js';
 import type { WorldFacts } from '../results/host-facts.js';
+import { isLarge, thin } from '../results/large-matrix.js';
+import { isInMatrix } from '../results/row-kinds.js';
 import { outcomeOf } from '../results/rows.js';
 import { RunFile } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -49,12 +51,16 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const { job, world, listener, out } = options;
   const { repeats } = job.settings;
   refuseSmallWorld(job.benchmark, world);
-  let heard: Heard = listener;
+  const tell = (rows: readonly Row[]) => {
+    for (const row of rows) listener.row(row);
+  };
+  let heard: Heard = { rows: tell };
   let repeat = 0;
-  const recording: Listener = {
+  const recording: Listener & Heard = {
     warned: (text) => listener.warned?.(text),
     starting: (next) => listener.starting(next),
-    row: (one) => heard.row(repeats > 1 ? { ...one, repeat } : one),
+    row: (one) => recording.rows([one]),
+    rows: (some) => heard.rows(repeats > 1 ? some.map((one) => ({ ...one, repeat })) : some),
     diagnosed: (diagnosis) => heard.diagnosed?.(diagnosis),
   };
   const open = () => openBenchmark({ ...options, listener: recording });
@@ -75,9 +81,9 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
     if (world.rank !== 0) return void (await repeatedly());
     return await keepRun({ header: headerOf(job, world, opened, facts), world, out }, (kept) => {
       heard = {
-        row: (one) => {
-          kept.row(one);
-          listener.row(one);
+        rows: (some) => {
+          kept.rows(some);
+          tell(some);
         },
         diagnosed: kept.diagnosed,
       };
@@ -90,7 +96,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
 
 /** What a run leaves behind. */
 interface Heard {
-  row(row: Row): void;
+  rows(rows: readonly Row[]): void;
   diagnosed?(diagnosis: Diagnosis): void;
 }
 
@@ -102,7 +108,8 @@ interface Keeping {
 }
 
 /**
- * Rank 0's side of a run: every row that `body` hands over is on disk at once. What `body` throws is told to all ranks,
+ * Rank 0's side of a run: every row that `body` hands over is on disk at once, and the run handed back has no samples of
+ * large matrices (see large-matrix.ts). What `body` throws is told to all ranks,
  * marked in the file, and handed back with the rows there were.
  */
 export async function keepRun(
@@ -110,14 +117,15 @@ export async function keepRun(
   body: (kept: Required<Heard>) => Promise<void>,
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: pathOfAttempt(out, header) });
+  const large = isLarge(header.world);
   const rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
   try {
     await body({
-      row: (row) => {
-        rows.push(row);
-        file.append(row);
+      rows: (some) => {
+        for (const row of some) rows.push(large && isInMatrix(row) ? thin(row) : row);
+        file.append(...some);
       },
       diagnosed: (found) => {
         diagnosis = {

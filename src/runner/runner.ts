@@ -26,6 +26,8 @@ export interface Listener {
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */
   row(row: Row): void;
+  /** In its place for rows that come together; where absent, they come one by one. */
+  rows?(rows: readonly Row[]): void;
   /** Of benchmarks that look for the guilty: once, at the end. */
   diagnosed?(diagnosis: Diagnosis): void;
 }

@@ -51,38 +51,43 @@ export function placesOf(run: Pick<Run, 'world' | 'fabric'>): Places {
   return { hosts: byRank, nics: run.fabric.channels.map(({ nic }, i) => nic ?? String(i)) };
 }
 
-/** The matrix of these rows between pairs: bandwidth of the largest size, and latency. */
-export const matrixOf = (places: Places, rows: readonly Row[]): PairMatrix => ({
-  ...places,
-  cells: cellsOf(places, rows, ['bandwidth', 'latency']),
-});
+/** Worlds have at most 32,768 ranks. A number: a million texts would take ten times the memory. */
+export const pairKey = (from: number, to: number, rail = -1): number =>
+  ((rail + 1) * 2 ** 15 + from) * 2 ** 15 + to;
 
-/** What each rail carried alone, in one round. */
-export const railCellsOf = (places: Places, rows: readonly Row[]): PairCell[] =>
-  cellsOf(places, rows, ['rail']);
+/** The cells of rows between pairs, as they come: bandwidth of the last size, and latency. */
+export class CellTable {
+  readonly #rails: ReadonlyMap<string, number>;
+  readonly #metrics: readonly PairMetric[];
+  readonly #cells = new Map<number, { -readonly [Key in keyof PairCell]: PairCell[Key] }>();
 
-function cellsOf({ nics }: Places, rows: readonly Row[], metrics: readonly PairMetric[]) {
-  const rails = new Map(nics.map((_, rail) => [railLabel(nics, rail), rail]));
-  const cells = new Map<string, PairCell>();
-  for (const row of rows) {
+  constructor({ nics }: Places, metrics: readonly PairMetric[]) {
+    this.#rails = new Map(nics.map((_, rail) => [railLabel(nics, rail), rail]));
+    this.#metrics = metrics;
+  }
+
+  get cells(): PairCell[] {
+    return [...this.#cells.values()];
+  }
+
+  add(row: Row): void {
     const { from, to, rail: label } = row.labels;
-    if (from === undefined || to === undefined || row.nanoseconds === null) continue;
-    if (!metrics.includes(pairMetricOf(row))) continue;
-    const rail = label === undefined ? undefined : rails.get(label);
-    const key = `${from} ${to} ${rail}`;
-    const before = cells.get(key) ?? { from, to, rail };
-    cells.set(key, { ...before, ...figuresOf(row, before) });
+    if (from === undefined || to === undefined || row.nanoseconds === null) return;
+    const metric = pairMetricOf(row);
+    if (!this.#metrics.includes(metric)) return;
+    const rail = label === undefined ? undefined : this.#rails.get(label);
+    const key = pairKey(from, to, rail);
+    const cell = this.#cells.get(key) ?? { from, to, rail };
+    if (!this.#cells.has(key)) this.#cells.set(key, cell);
+    const { mean, p50 } = row.nanoseconds;
+    if (row.resent !== undefined) cell.resent = (cell.resent ?? 0) + row.resent;
+    if (metric === 'latency') {
+      cell.latencyNs = p50 / 2;
+      cell.latencyMeanNs = mean / 2;
+    } else cell.gbps = p50 > 0 ? gbpsOf(row.bytes ?? 0, p50) : 0;
   }
-  return [...cells.values()];
 }
 
-function figuresOf(row: Row, before: PairCell): Partial<PairCell> {
-  const { mean, p50 } = row.nanoseconds!;
-  const sum = row.resent === undefined ? before.resent : (before.resent ?? 0) + row.resent;
-  const resent = sum === undefined ? {} : { resent: sum };
-  if (pairMetricOf(row) === 'latency') {
-    return { ...resent, latencyNs: p50 / 2, latencyMeanNs: mean / 2 };
-  }
-  // Of several sizes the last, which is the largest, is the bandwidth.
-  return { ...resent, gbps: p50 > 0 ? gbpsOf(row.bytes ?? 0, p50) : 0 };
-}
+/** Of the matrix; and of each rail alone, in one round. */
+export const matrixMetrics = ['bandwidth', 'latency'] as const;
+export const railMetrics = ['rail'] as const;

@@ -33,6 +33,8 @@ const mostCauses = 12;
 const mostRounds = 4;
 const leastSigmas = 4;
 const leastConsistency = 0.75;
+const leastOf = (noise: number, rule: Rule): number =>
+  Math.max(rule.leastEffect, leastSigmas * noise);
 /** The price of a cause: of many that could be blamed one fits by chance. */
 const priceOf = (candidates: number): number => 4 + Math.log(Math.max(1, candidates));
 /** What healthy cells look like: half of them may be bad, or nearly all. */
@@ -54,14 +56,18 @@ export function explainCells(cells: readonly Cell[], places: Places, rule: Rule)
 
 function bestFit(cells: readonly Cell[], places: Places, rule: Rule): readonly Explanation[] {
   const values = cells.map((cell) => cell.value);
-  const causes = causesOf(cells, places);
   const tried = references.map((share) => {
     const reference = quantile(values, share);
     return values.map((value) => value - reference);
   });
   let noise = noiseOf(cells, rule.leastNoise);
+  const least = leastOf(noise, rule);
+  const bad = (index: number) => tried.some((deviations) => deviations[index]! <= -least);
+  // The usual case, and far quicker than to ask every cause.
+  if (!values.some((_, index) => bad(index))) return [];
+  const candidates = causesOf(cells, places, bad);
   for (let round = 1; ; round++) {
-    const fits = tried.map((deviations) => fit(deviations, causes, noise, rule));
+    const fits = tried.map((deviations) => fit(deviations, candidates, noise, rule));
     const best = fits.reduce((least, next) => (next.cost < least.cost ? next : least));
     // What is left is noise by definition: if it is more than was thought, causes were seen in noise.
     if (best.spread <= noise * 1.05 || round === mostRounds) return best.chosen;
@@ -71,11 +77,11 @@ function bestFit(cells: readonly Cell[], places: Places, rule: Rule): readonly E
 
 function fit(
   deviations: readonly number[],
-  causes: readonly Cause[],
+  { causes, candidates }: ReturnType<typeof causesOf>,
   noise: number,
   rule: Rule,
 ): Fit {
-  const price = priceOf(causes.length);
+  const price = priceOf(candidates);
   // Of two causes of one cell the worse is felt, as the slowest part of a way is.
   const predicted = deviations.map(() => 0);
   const chosen: Explanation[] = [];
@@ -100,7 +106,7 @@ function bestCause(
   rule: Rule,
 ): (Explanation & { gain: number }) | undefined {
   let best: (Explanation & { gain: number }) | undefined;
-  const least = Math.max(rule.leastEffect, leastSigmas * noise);
+  const least = leastOf(noise, rule);
   for (const cause of causes) {
     // Nearly all causes of a large world end here: no cell is bad.
     if (!cause.cells.some((i) => deviations[i]! <= -least)) continue;

@@ -1,6 +1,6 @@
 import { median } from '../../measure/quantile.js';
 import { seededRandom } from '../../measure/seeded-random.js';
-import type { Cell } from './cells.js';
+import { type Cell, pairKey } from './cells.js';
 
 /** The 25 % point of the absolute value of a standard normal. */
 const quarterOfNormal = 0.3186;
@@ -24,11 +24,11 @@ export function noiseOf(cells: readonly Cell[], least: number): number {
 }
 
 function tetrads(cells: readonly Cell[]): number[] {
-  const value = new Map(cells.map(({ from, to, value }) => [`${from} ${to}`, value]));
+  const value = new Map(cells.map((cell) => [pairKey(cell.from, cell.to), cell.value]));
   const ranks = [...new Set(cells.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
   const quads = ranks.length <= 9 ? allQuads(ranks) : someQuads(ranks);
   return quads.flatMap(([a, d, b, c]) => {
-    const at = (row: number, column: number) => value.get(`${row} ${column}`) ?? Number.NaN;
+    const at = (row: number, column: number) => value.get(pairKey(row, column)) ?? Number.NaN;
     const sum = at(a, b) - at(a, c) - at(d, b) + at(d, c);
     return Number.isNaN(sum) ? [] : [sum];
   });

@@ -2,7 +2,7 @@ import { groupBy } from '../../measure/group.js';
 import { median } from '../../measure/quantile.js';
 import type { Pace } from '../../results/finding.js';
 import type { Cause } from './causes.js';
-import type { Cell, PairCell, PairMatrix, Places } from './cells.js';
+import { type Cell, type PairCell, type PairMatrix, type Places, pairKey } from './cells.js';
 import { type Explanation, explainCells, type Rule } from './explain-cells.js';
 import { distanceOf, isNetworkKind, keyOfPart, type NetworkPart, passes } from './network.js';
 
@@ -125,10 +125,9 @@ function byDistance(cells: readonly Cell[], places: Places): Cell[] {
 
 /** What is lost one way delays the other: both ways of a pair are counted together, which also steadies few losses. */
 function bothWays(cells: readonly PairCell[]): PairCell[] {
-  const key = (from: number, to: number, rail: number | undefined) => `${from} ${to} ${rail}`;
-  const resent = new Map(cells.map((one) => [key(one.from, one.to, one.rail), one.resent]));
+  const resent = new Map(cells.map((one) => [pairKey(one.from, one.to, one.rail), one.resent]));
   return cells.map((cell) => {
-    const back = resent.get(key(cell.to, cell.from, cell.rail));
+    const back = resent.get(pairKey(cell.to, cell.from, cell.rail));
     if (cell.resent === undefined || back === undefined) return cell;
     return { ...cell, resent: cell.resent + back };
   });

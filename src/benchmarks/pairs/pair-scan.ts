@@ -1,4 +1,9 @@
-import { matrixOf, type Places, railCellsOf } from '../../analysis/diagnosis/cells.js';
+import {
+  CellTable,
+  matrixMetrics,
+  type Places,
+  railMetrics,
+} from '../../analysis/diagnosis/cells.js';
 import { diagnosisOf } from '../../analysis/diagnosis/diagnosis.js';
 import type { Gap } from '../../analysis/diagnosis/gaps.js';
 import { findSuspects, type ScanResult } from '../../analysis/diagnosis/suspects.js';
@@ -8,7 +13,6 @@ import { closerRounds, coverageOf } from '../../plan/scan-coverage.js';
 import { scanRounds } from '../../plan/scan-rounds.js';
 import { pairColumns } from '../../results/column-name.js';
 import type { Pace, Scan } from '../../results/finding.js';
-import type { Row } from '../../results/schema.js';
 import type { Procedure } from '../../runner/benchmark.js';
 import type { Session } from '../../session/session.js';
 import { isNetworkFault } from '../../session/unused-nic.js';
@@ -22,6 +26,9 @@ import { mostRetests } from './retest-plan.js';
 type PairsProcedure = Procedure<typeof pairOptions> & { session: Session };
 type ScanJob = PairJob & { readonly alone?: boolean };
 
+const nicsOf = (links: Session['links']): string[] =>
+  links.map(({ nic }, rail) => nic ?? String(rail));
+
 const gapsOf = ({ unusedNics }: Session): Gap[] =>
   unusedNics
     .filter(isNetworkFault)
@@ -30,13 +37,18 @@ const gapsOf = ({ unusedNics }: Session): Gap[] =>
 /** The scan, a closer look where only some pairs were measured, then a retest of whoever stood out. */
 export class PairScan {
   readonly #procedure: PairsProcedure;
-  readonly #rows: Row[] = [];
+  readonly #matrix: CellTable;
+  readonly #railCells: CellTable;
   readonly #rails: number;
   #started = 0;
 
   constructor(procedure: PairsProcedure) {
     this.#procedure = procedure;
-    this.#rails = procedure.session.fabric.channels.length;
+    const { fabric, links } = procedure.session;
+    this.#rails = fabric.channels.length;
+    const places = { hosts: procedure.world.hosts, nics: nicsOf(links) };
+    this.#matrix = new CellTable(places, matrixMetrics);
+    this.#railCells = new CellTable(places, railMetrics);
   }
 
   async run(): Promise<void> {
@@ -72,14 +84,13 @@ export class PairScan {
 
   #placesOf(leaves: readonly string[] | undefined, spines: readonly string[] | undefined): Places {
     const { world, session } = this.#procedure;
-    const nics = session.links.map(({ nic }, rail) => nic ?? String(rail));
     const several = leaves && spines && new Set(leaves).size > 1;
-    return { hosts: world.hosts, nics, ...(several && { leaves, spines }) };
+    return { hosts: world.hosts, nics: nicsOf(session.links), ...(several && { leaves, spines }) };
   }
 
   #resultOf(places: Places, pace: readonly Pace[]): ScanResult {
-    const railCells = railCellsOf(places, this.#rows);
-    return { matrix: matrixOf(places, this.#rows), railCells, pace };
+    const matrix = { ...places, cells: this.#matrix.cells };
+    return { matrix, railCells: this.#railCells.cells, pace };
   }
 
   #jobsOf(rounds: readonly RankPair[][]): ScanJob[] {
@@ -102,11 +113,14 @@ export class PairScan {
       const column = pairColumns[job.metric];
       const index = this.#started++;
       listener.starting({ index, total, column, bytes: meter.bytesOf(job) });
-      for (const one of (await meter.measure(job)) ?? []) {
-        const row = pairRow(one, session, job.alone);
-        this.#rows.push(row);
-        listener.row(row);
+      const measured = (await meter.measure(job)) ?? [];
+      const rows = measured.map((one) => pairRow(one, session, job.alone));
+      for (const row of rows) {
+        this.#matrix.add(row);
+        this.#railCells.add(row);
       }
+      if (listener.rows) listener.rows(rows);
+      else for (const row of rows) listener.row(row);
     }
   }
 

@@ -5,6 +5,9 @@ import { describeWarning } from './failure.js';
 import { progressLine, type Standing } from './progress-line.js';
 import { terminalOf } from './terminal.js';
 
+/** More than a line draws. */
+const mostRates = 64;
+
 /**
  * Progress on stderr, and only if that is a terminal. It is drawn when a row begins and when the window changes its
  * size, never by a timer: nothing wakes rank 0 while it measures.
@@ -51,7 +54,7 @@ export class Progress implements Listener {
     if (outcome === 'skipped') return;
     if (mops !== undefined) this.#last = `${mops.toFixed(2)} Mops`;
     else this.#last = gbps === null ? outcome : `${gbpsText(gbps)} Gbps`;
-    this.#rates.set(column, [...(this.#rates.get(column) ?? []), mops ?? gbps]);
+    this.#rates.set(column, [...(this.#rates.get(column) ?? []).slice(-mostRates), mops ?? gbps]);
   }
 
   end(): void {

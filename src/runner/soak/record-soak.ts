@@ -43,7 +43,7 @@ export async function recordSoak<T>(
       starting: (next) => listener.starting(next),
       stalled: (stall) => listener.stalled?.(stall),
       row: (row) => {
-        kept.row(row);
+        kept.rows([row]);
         listener.row(row);
       },
     }),
