@@ -1,8 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { clockText } from '../analysis/soak/words.js';
-import { formatRun } from '../results/formats/format-run.js';
+import { type Format, runPieces } from '../results/formats/format-run.js';
 import { formatNoRun, formatRunMetrics } from '../results/formats/metrics.js';
-import { formatNcclJson } from '../results/formats/nccl-json.js';
+import { ncclJsonPieces } from '../results/formats/nccl-json.js';
+import { isLarge } from '../results/large-matrix.js';
+import { rowsInFile } from '../results/read-run.js';
 import type { Outcome, Run } from '../results/schema.js';
 import { everyoneSpeaks } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
@@ -43,7 +46,7 @@ export async function measureAndPrint(
     // The others' last lines come before the table, unless they have ended.
     if (recorded?.error === undefined && everyoneSpeaks(job.benchmark)) await world.barrier('log');
     if (recorded === undefined) return exitCode.ok;
-    const code = print(recorded, show, earlier.length === 0);
+    const code = await print(recorded, show, earlier.length === 0);
     earlier.push(recorded.run);
     writeRunMetrics(earlier, show);
     return code;
@@ -72,19 +75,34 @@ const codeOfOutcome: Record<Outcome, number> = {
   skipped: exitCode.nothing,
 };
 
-function print({ run, path, error }: Recorded, show: ShowOptions, first: boolean): number {
-  const whole = formatRun(run, show.format, { ...stdoutTerminal(), verbose: show.verbose });
-  // One file of CSV has one line of heads, however many runs it holds.
-  const text = first || show.format !== 'csv' ? whole : whole.slice(whole.indexOf('\n') + 1);
-  const shown = show.format === 'table' ? withFlags(text) : text;
-  process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
-  if (show.format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
+async function print(
+  { run, path, error }: Recorded,
+  show: ShowOptions,
+  first: boolean,
+): Promise<number> {
+  const { format, verbose } = show;
+  // What is in memory of a large matrix has no samples.
+  const rows = isLarge(run.world) ? rowsInFile(path) : run.rows;
+  const pieces = runPieces(run, format, { ...stdoutTerminal(), verbose, rows });
+  await pipeline(shown(pieces, format, first), process.stdout, { end: false });
+  if (format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
   if (show.ncclJson !== undefined) {
-    writeFileSync(show.ncclJson, formatNcclJson(run, { args: process.argv.slice(2) }));
+    const args = process.argv.slice(2);
+    await pipeline(ncclJsonPieces(run, { args }), createWriteStream(show.ncclJson));
   }
   if (error === undefined) return codeOfOutcome[run.outcome];
   process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
+}
+
+function* shown(pieces: Iterable<string>, format: Format, first: boolean): Generator<string> {
+  let head = true;
+  for (const piece of pieces) {
+    // One file of CSV has one line of heads, however many runs it holds.
+    const again = head && !first && format === 'csv';
+    head = false;
+    if (!again) yield format === 'table' ? withFlags(piece) : piece;
+  }
 }
 
 /** `2026-11-07 09:30:12.045`, local time. */

@@ -1,4 +1,5 @@
 import { WeftError } from '../errors.js';
+import { extentOf } from './extent.js';
 
 const unitBytes = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 } as const;
 type Unit = keyof typeof unitBytes;
@@ -101,7 +102,7 @@ export function formatDuration(milliseconds: number): string {
 
 /** `3`, `3 to 7`: of some values the least and the most, as they are written. */
 export function rangeText(values: readonly number[], digits: number): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)].map((v) => v.toFixed(digits));
+  const [least, most] = extentOf(values).map((v) => v.toFixed(digits));
   return least === most ? least! : `${least} to ${most}`;
 }
 

@@ -46,10 +46,3 @@ export const plotHeightPx = 380;
 
 /** Enough for any screen, and a third of the bytes of full precision. */
 export const rounded = (value: number): number => Number(value.toPrecision(5));
-
-/** Smallest and largest, of as many values as there are: a call takes only so many arguments. */
-export const extentOf = (values: readonly number[]): readonly [low: number, high: number] =>
-  values.reduce<readonly [number, number]>(
-    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  );

@@ -1,9 +1,9 @@
+import { extentOf } from '../measure/extent.js';
 import { median } from '../measure/quantile.js';
 import { formatNanoseconds, plural, rangeText, sizeText } from '../measure/units.js';
 import { pairMetricOf, traitsOf } from '../results/column-name.js';
 import type { Row, Run } from '../results/schema.js';
 import { bestOf, isCounted, most, passed, ratedRows, rateOf } from './best-row.js';
-import { extentOf } from './chart.js';
 import { texts } from './hydrate.js';
 import { shapeOf } from './lines.js';
 

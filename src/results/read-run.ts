@@ -5,10 +5,11 @@ import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
 import { isLarge, thin } from './large-matrix.js';
 import { isInMatrix } from './row-kinds.js';
-import { eachLineSync } from './run-lines.js';
+import { linesOf } from './run-lines.js';
 import {
   footerSchema,
   headerSchema,
+  type Row,
   type Run,
   rowSchema,
   runSchema,
@@ -60,8 +61,23 @@ function readOpen(fd: number, path: string): ReadRun {
     return parseRun(readFileSync(fd, 'utf8'), path);
   }
   const reader = new RunReader(path);
-  eachLineSync(fd, 0, stat.size, (line) => reader.take(line.toString()));
+  for (const line of linesOf(fd, stat.size)) reader.take(line.toString());
   return reader.result;
+}
+
+/** The rows of a run file with their samples, one at a time. Throws where a line is damaged. */
+export function* rowsInFile(path: string): Generator<Row> {
+  const fd = openSync(path, 'r');
+  try {
+    for (const line of linesOf(fd, fstatSync(fd).size)) {
+      const parsed = line.length === 0 ? undefined : parseLine(line.toString());
+      if (parsed?.line !== 'row') continue;
+      const { line: _, ...row } = parsed;
+      yield row;
+    }
+  } finally {
+    closeSync(fd);
+  }
 }
 
 const longestHeader = 2 ** 24;

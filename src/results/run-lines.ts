@@ -51,10 +51,15 @@ export async function eachLine(
   }
 }
 
-/** The same for whoever has nothing else to do meanwhile. */
-export function eachLineSync(fd: number, from: number, size: number, take: Take): void {
-  const lines = new LineCutter(from, size, take);
-  while (lines.cut(readSync(fd, lines.piece, 0, lines.piece.length, lines.at)));
+/** The same for whoever has nothing else to do meanwhile. A line is valid until the next is asked for. */
+export function* linesOf(fd: number, size: number): Generator<Buffer> {
+  let some: Buffer[] = [];
+  const lines = new LineCutter(0, size, (line) => some.push(line));
+  for (let more = true; more; ) {
+    more = lines.cut(readSync(fd, lines.piece, 0, lines.piece.length, lines.at));
+    yield* some;
+    some = [];
+  }
 }
 
 function takeLines(bytes: Buffer, take: Take): number {

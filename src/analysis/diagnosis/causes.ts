@@ -75,10 +75,12 @@ const matesOf = ({ hosts, leaves = [] }: Places): Mates => ({
 /** All but the pairs. */
 function subjectsOf(cell: Cell, places: Places, mates: Mates): Named[] {
   const { from, to } = cell;
-  const parts = partsOf(cell, places).map((part): Named => [
-    keyOfPart(part),
-    () => ({ ...part, ranks: mates.atLeaf.get(part.who.leaf ?? '') ?? [] }),
-  ]);
+  const parts = partsOf(cell, places).map(
+    (part): Named => [
+      keyOfPart(part),
+      () => ({ ...part, ranks: mates.atLeaf.get(part.who.leaf ?? '') ?? [] }),
+    ],
+  );
   return [
     ...endsOf(from, 'out', cell, places, mates),
     ...endsOf(to, 'in', cell, places, mates),

@@ -1,3 +1,4 @@
+import { extentOf } from '../../measure/extent.js';
 import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
 import { sizeText } from '../../measure/units.js';
@@ -5,7 +6,7 @@ import { pairMetricOf } from '../../results/column-name.js';
 import { isInMatrix } from '../../results/row-kinds.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
-import { type ChartParts, extentOf, rounded } from '../chart.js';
+import { type ChartParts, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';

@@ -1,6 +1,7 @@
 import { microseconds } from '../../measure/units.js';
 import { fabricName } from '../fabric-name.js';
 import type { Row, Run } from '../schema.js';
+import { pieces } from './pieces.js';
 
 export type CsvValue = string | number | boolean | null | undefined;
 
@@ -60,11 +61,15 @@ const fields: Record<string, (row: Row, run: Run) => CsvValue> = {
   started_at: (_, run) => run.startedAt,
 };
 
-/** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. */
-export function formatCsv(run: Run): string {
-  const lines = run.rows.map((row) => Object.values(fields).map((field) => field(row, run)));
-  return csvText([Object.keys(fields), ...lines]);
+/** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. The first piece are the heads. */
+export function* csvPieces(run: Run): Generator<string> {
+  yield csvText([Object.keys(fields)]);
+  for (const some of pieces(run.rows)) {
+    yield csvText(some.map((row) => Object.values(fields).map((field) => field(row, run))));
+  }
 }
+
+export const formatCsv = (run: Run): string => [...csvPieces(run)].join('');
 
 /** One line of heads, one line per record, no comments: what pandas, DuckDB and spreadsheets read as it is. */
 export const csvText = (lines: readonly (readonly CsvValue[])[]): string =>

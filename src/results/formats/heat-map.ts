@@ -1,4 +1,5 @@
 import { placesOf } from '../../analysis/diagnosis/cells.js';
+import { extentOf } from '../../measure/extent.js';
 import { median, quantile } from '../../measure/quantile.js';
 import { gbpsOf, microseconds } from '../../measure/units.js';
 import { pairMetricOf } from '../column-name.js';
@@ -80,7 +81,7 @@ export function matricesOf(run: Run): Matrix[] {
 /** Nothing where every pair was measured. */
 function partText(cells: Matrix['cells']): string {
   const all = cells.length * (cells.length - 1);
-  const measured = cells.flat().filter((cell) => cell !== undefined).length;
+  const measured = cells.reduce((sum, line) => sum + line.filter((one) => one).length, 0);
   if (measured === all) return '';
   return ` (${measured} of ${all} directed pairs; the others were not measured)`;
 }
@@ -99,9 +100,7 @@ const levelOf = (ratio: number): number => steps.filter((step) => ratio < step).
 /** Lines of one matrix; where it does not fit, its worst rows. */
 export function heatMap(matrix: Matrix, style: HeatStyle): string[] {
   const { names, cells, title } = matrix;
-  const widest = cells
-    .flat()
-    .reduce((most, cell) => Math.max(most, cell?.text.length ?? 0), noValue.length);
+  const [, widest] = extentOf(widthsOf(cells));
   const cellWidth = Math.max(widest, ...names.map((name) => name.length)) + 2;
   const headWidth = Math.max(...names.map((name) => name.length), 'from \\ to'.length);
   if (headWidth + names.length * (cellWidth + 1) > style.width) return worstRows(matrix, style);
@@ -120,6 +119,11 @@ export function heatMap(matrix: Matrix, style: HeatStyle): string[] {
   ];
 }
 
+function* widthsOf(cells: Matrix['cells']): Generator<number> {
+  yield noValue.length;
+  for (const line of cells) for (const cell of line) yield cell?.text.length ?? 0;
+}
+
 function cellText(
   cell: MatrixCell | undefined,
   width: number,
@@ -136,27 +140,43 @@ function cellText(
 
 const rowsShown = 10;
 
-/** Of a world too large for the terminal: the slowest ranks, in numbers. */
-function worstRows({ title, names, cells }: Matrix, style: HeatStyle): string[] {
+/** The slowest ranks of a matrix that does not fit: medians over their peers relative to the best, and their worst pair. */
+export function worstRanks({ names, cells }: Matrix) {
+  const into: number[][] = names.map(() => []);
+  for (const line of cells) {
+    line.forEach((cell, to) => {
+      if (cell?.ratio !== undefined) into[to]!.push(cell.ratio);
+    });
+  }
   const lines = names.flatMap((name, rank) => {
     const out = cells[rank]!.flatMap((cell) => cell?.ratio ?? []);
-    const into = cells.flatMap((line) => line[rank]?.ratio ?? []);
-    if (out.length === 0 || into.length === 0) return [];
-    const worst = Math.min(...out, ...into, 1);
-    return [{ name, out: median(out), into: median(into), worst }];
+    const own = into[rank]!;
+    if (out.length === 0 || own.length === 0) return [];
+    const [worst] = extentOf([...out, ...own, 1]);
+    return [{ name, out: median(out), into: median(own), worst }];
   });
-  const ranked = lines.sort((a, b) => a.out + a.into - (b.out + b.into)).slice(0, rowsShown);
-  const width = Math.max(...ranked.map(({ name }) => name.length), 4);
-  const percent = (ratio: number) => `${Math.round(ratio * 100)} %`.padStart(7);
+  return lines.sort((a, b) => a.out + a.into - (b.out + b.into)).slice(0, rowsShown);
+}
+
+export const worstTitle = ({ title, names }: Matrix, shown: number): string =>
+  `${title}: ${names.length} × ${names.length} ranks, slowest ${shown} relative to the best`;
+
+export const worstHeads = ['rank', 'out', 'in', 'worst pair'] as const;
+
+export const percentText = (ratio: number): string => `${Math.round(ratio * 100)} %`;
+
+/** Of a world too large for the terminal: the slowest ranks, in numbers. */
+function worstRows(matrix: Matrix, style: HeatStyle): string[] {
+  const ranked = worstRanks(matrix);
+  const width = ranked.reduce((most, { name }) => Math.max(most, name.length), 4);
+  const percent = (ratio: number) => percentText(ratio).padStart(7);
+  const [rank, out, into, pair] = worstHeads;
   return [
-    style.paint(
-      'bold',
-      `${title}: ${names.length} × ${names.length} ranks, slowest ${ranked.length} relative to the best`,
-    ),
-    `${'rank'.padEnd(width)}     out      in  worst pair`,
-    ...ranked.map(({ name, out, into, worst }) => {
-      const text = `${name.padEnd(width)} ${percent(out)} ${percent(into)} ${percent(worst)}`;
-      return Math.min(out, into) < steps[1]! ? style.paint('yellow', text) : text;
+    style.paint('bold', worstTitle(matrix, ranked.length)),
+    `${rank.padEnd(width)} ${out.padStart(7)} ${into.padStart(7)}  ${pair}`,
+    ...ranked.map((line) => {
+      const text = `${line.name.padEnd(width)} ${percent(line.out)} ${percent(line.into)} ${percent(line.worst)}`;
+      return Math.min(line.out, line.into) < steps[1]! ? style.paint('yellow', text) : text;
     }),
   ];
 }

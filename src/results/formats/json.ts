@@ -1,11 +1,29 @@
 import { predictionSchemaName, type Row, type Run } from '../schema.js';
+import { pieces } from './pieces.js';
+
+export interface JsonOptions {
+  /** In place of the run's own: of a large matrix, those in memory have no samples. */
+  readonly rows?: Iterable<Row>;
+}
 
 /** One object, indented, with lists of numbers on one line: samples are many. */
-export function formatJson(run: Run): string {
-  const { schema, id, benchmark, startedAt, endedAt, outcome, ...rest } = run;
-  if (run.model) return formatPredictions([run]);
-  return `${written({ schema, id, benchmark, startedAt, endedAt, outcome, ...rest }, '')}\n`;
+export function* jsonPieces(run: Run, { rows = run.rows }: JsonOptions = {}): Generator<string> {
+  if (run.model) return yield formatPredictions([run]);
+  const { schema, id, benchmark, startedAt, endedAt, outcome, rows: _, ...rest } = run;
+  const { world, fabric, settings, ...after } = rest;
+  const before = { schema, id, benchmark, startedAt, endedAt, outcome, world, fabric, settings };
+  yield `{\n${membersOf(before, '  ').join(',\n')},\n  "rows": [`;
+  let count = 0;
+  for (const some of pieces(rows)) {
+    yield `${count === 0 ? '\n' : ',\n'}${some.map((row) => `    ${written(row, '    ')}`).join(',\n')}`;
+    count += some.length;
+  }
+  const end = membersOf(after, '  ').map((member) => `,\n${member}`);
+  yield `${count === 0 ? '' : '\n  '}]${end.join('')}\n}\n`;
 }
+
+export const formatJson = (run: Run, options?: JsonOptions): string =>
+  [...jsonPieces(run, options)].join('');
 
 /**
  * Predictions that differ in their worlds as one object: a row names its nodes and ranks. Nothing that only a measurement
@@ -44,10 +62,11 @@ function written(value: unknown, indent: string): string {
     }
     return `[\n${value.map((item) => inner + written(item, inner)).join(',\n')}\n${indent}]`;
   }
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  if (entries.length === 0) return '{}';
-  const lines = entries.map(
-    ([key, item]) => `${inner}${JSON.stringify(key)}: ${written(item, inner)}`,
-  );
-  return `{\n${lines.join(',\n')}\n${indent}}`;
+  const lines = membersOf(value, inner);
+  return lines.length === 0 ? '{}' : `{\n${lines.join(',\n')}\n${indent}}`;
 }
+
+const membersOf = (value: object, indent: string): string[] =>
+  Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .map(([key, item]) => `${indent}${JSON.stringify(key)}: ${written(item, indent)}`);

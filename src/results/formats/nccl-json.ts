@@ -1,3 +1,4 @@
+import { extentOf } from '../../measure/extent.js';
 import { coefficientOfVariation } from '../../measure/statistics.js';
 import { microseconds } from '../../measure/units.js';
 import { fabricName } from '../fabric-name.js';
@@ -10,6 +11,7 @@ import {
   ncclRows,
   wrongIn,
 } from './nccl.js';
+import { pieces } from './pieces.js';
 
 interface NcclJsonOptions extends NcclOptions {
   readonly args?: readonly string[];
@@ -19,7 +21,7 @@ interface NcclJsonOptions extends NcclOptions {
  * nccl-tests' JSON, version 3. A row's column is its `experiment_name`; truth values are strings
  * there, and "unchecked" where nothing was. What nccl-tests would add of the environment is left out: secrets live there.
  */
-export function formatNcclJson(run: Run, options: NcclJsonOptions = {}): string {
+export function* ncclJsonPieces(run: Run, options: NcclJsonOptions = {}): Generator<string> {
   const rows = ncclRows(run, options);
   const wrong = wrongIn(rows);
   const report = {
@@ -27,7 +29,7 @@ export function formatNcclJson(run: Run, options: NcclJsonOptions = {}): string 
     start_time: clock(run.startedAt),
     args: options.args ?? [],
     config: configOf(run, rows),
-    results: rows.map((row) => resultOf(row, ncclKind(run))),
+    results: [],
     out_of_bounds: {
       count: wrong ?? 0,
       okay: wrong === undefined ? 'unchecked' : String(wrong === 0),
@@ -36,19 +38,34 @@ export function formatNcclJson(run: Run, options: NcclJsonOptions = {}): string 
     errors: run.errors.map(({ message }) => message),
     end_time: run.endedAt === null ? null : clock(run.endedAt),
   };
-  return `${JSON.stringify(report, null, 2)}\n`;
+  const empty = '"results": []';
+  const text = JSON.stringify(report, null, 2);
+  const at = text.lastIndexOf(`\n  ${empty}`) + 3;
+  yield text.slice(0, at);
+  yield '"results": [';
+  let count = 0;
+  for (const some of pieces(rows)) {
+    const texts = some.map((row) =>
+      JSON.stringify(resultOf(row, ncclKind(run)), null, 2).replaceAll('\n', '\n    '),
+    );
+    yield texts.map((one) => `${count++ === 0 ? '' : ','}\n    ${one}`).join('');
+  }
+  yield `${count === 0 ? '' : '\n  '}]${text.slice(at + empty.length)}\n`;
 }
+
+export const formatNcclJson = (run: Run, options?: NcclJsonOptions): string =>
+  [...ncclJsonPieces(run, options)].join('');
 
 /** `2026-11-15 04:54:26`, in UTC. */
 const clock = (time: string): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
 
 function configOf(run: Run, rows: readonly NcclRow[]) {
-  const sizes = rows.map(({ sizeBytes }) => sizeBytes);
+  const [least, most] = extentOf(rows.map(({ sizeBytes }) => sizeBytes));
   return {
     nthreads: 1,
     ngpus: 0,
-    minimum_bytes: sizes.length === 0 ? 0 : Math.min(...sizes),
-    maximum_bytes: sizes.length === 0 ? 0 : Math.max(...sizes),
+    minimum_bytes: rows.length === 0 ? 0 : least,
+    maximum_bytes: rows.length === 0 ? 0 : most,
     validation: rows.some(({ wrong }) => wrong !== undefined) ? 1 : 0,
     devices: run.world.hosts.map((hostname) => ({ hostname })),
     ...(run.fabric.emulated && { fabric: fabricName(run.fabric) }),

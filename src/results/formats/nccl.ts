@@ -2,6 +2,7 @@ import { type NcclFigures, ncclAllToAll, ncclPointToPoint } from '../../measure/
 import { microseconds } from '../../measure/units.js';
 import type { Row, Run } from '../schema.js';
 import { describeRun } from './notes.js';
+import { pieces } from './pieces.js';
 
 export interface NcclOptions {
   /**
@@ -69,21 +70,24 @@ function ownFigures(row: Row, nanoseconds: number): NcclFigures | undefined {
 }
 
 /** nccl-tests' text. It knows no columns: each has a report of its own, named by a `#` line. */
-export function formatNccl(run: Run, options: NcclOptions = {}): string {
+export function* ncclPieces(run: Run, options: NcclOptions = {}): Generator<string> {
+  const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
   const rows = ncclRows(run, options);
-  const columns = [...new Set(run.rows.map((row) => row.column))];
-  const lines = [
+  yield text([
     `# weft ${describeRun(run, ', ')}`,
     '# GB/s are 1e9 bytes per second; #wrong counts bytes; send/recv is timed over the round trip',
-    ...columns.flatMap((column) => {
-      const own = rows.filter(({ row }) => row.column === column);
-      const report = own.length === 0 ? [] : [...tableOf(own, ncclKind(run)), ...footer(own)];
-      return ['#', `# column: ${column}`, ...report, ...remarks(run, column)];
-    }),
-    '#',
-  ];
-  return `${lines.join('\n')}\n`;
+  ]);
+  for (const column of new Set(run.rows.map((row) => row.column))) {
+    const own = rows.filter(({ row }) => row.column === column);
+    yield text(['#', `# column: ${column}`, ...(own.length === 0 ? [] : tableHead)]);
+    for (const some of pieces(own)) yield text(some.map((row) => lineOf(row, ncclKind(run))));
+    yield text([...(own.length === 0 ? [] : footer(own)), ...remarks(run, column)]);
+  }
+  yield '#\n';
 }
+
+export const formatNccl = (run: Run, options?: NcclOptions): string =>
+  [...ncclPieces(run, options)].join('');
 
 /** What did not pass, and why: nccl-tests' columns cannot say it. */
 function remarks(run: Run, column: string): string[] {
@@ -101,24 +105,19 @@ const widths = [12, 12, 8, 6, 6, 9, 8, 8, 6] as const;
 const fields = (values: readonly (string | number)[]): string =>
   values.map((value, i) => String(value).padStart(widths[i]!)).join('  ');
 
-function tableOf(
-  rows: readonly NcclRow[],
+const tableHead = [
+  ['size', 'count', 'type', 'redop', 'root', 'time', 'algbw', 'busbw', '#wrong'],
+  ['(B)', '(elements)', '', '', '', '(us)', '(GB/s)', '(GB/s)', ''],
+].map((texts) => `#${fields(texts).slice(1)}`.trimEnd());
+
+const lineOf = (
+  { sizeBytes, count, timeUs, algbw, busbw, wrong }: NcclRow,
   { type, redop, root }: ReturnType<typeof ncclKind>,
-): string[] {
-  const head = ['size', 'count', 'type', 'redop', 'root', 'time', 'algbw', 'busbw', '#wrong'];
-  const units = ['(B)', '(elements)', '', '', '', '(us)', '(GB/s)', '(GB/s)', ''];
-  const comment = (line: string) => `#${line.slice(1)}`.trimEnd();
-  return [
-    comment(fields(head)),
-    comment(fields(units)),
-    ...rows.map(({ sizeBytes, count, timeUs, algbw, busbw, wrong }) =>
-      fields([
-        ...[sizeBytes, count, type, redop, root],
-        ...[timeUs.toFixed(2), algbw.toFixed(3), busbw.toFixed(3), wrong ?? 'N/A'],
-      ]),
-    ),
-  ];
-}
+): string =>
+  fields([
+    ...[sizeBytes, count, type, redop, root],
+    ...[timeUs.toFixed(2), algbw.toFixed(3), busbw.toFixed(3), wrong ?? 'N/A'],
+  ]);
 
 export function averageBusbw(rows: readonly NcclRow[]): number {
   if (rows.length === 0) return 0;

@@ -1,0 +1,12 @@
+const itemsAtOnce = 1000;
+
+/** All items, some at a time: what is written of millions is too long for one text. */
+export function* pieces<Item>(items: Iterable<Item>): Generator<Item[]> {
+  let some: Item[] = [];
+  for (const item of items) {
+    if (some.push(item) < itemsAtOnce) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
