@@ -10,6 +10,7 @@ import {
 } from '../analysis/compare/compare.js';
 import { WeftError } from '../errors.js';
 import { comparisonFormats, formatComparison } from '../results/formats/comparison.js';
+import { byRank, isLarge, mostRanksInFull } from '../results/large-matrix.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
 import { choice, onOff, option, percent, text } from '../settings/option.js';
@@ -73,7 +74,7 @@ export function addCompareCommand(program: Command): void {
       ...(words !== undefined && { abWords: words }),
     });
     refuseStrangers(comparison);
-    process.exitCode = printComparison(comparison, options);
+    process.exitCode = printComparison(comparison, options, notesOn(sides.flat()));
   });
 }
 
@@ -99,13 +100,21 @@ export function readSide(text: string): Run[] {
   const runs = pathsOf(text).map((path) => {
     const { run, damage } = readRun(path);
     if (damage) throw damage;
-    return run;
+    return byRank(run);
   });
   if (runs.length > 0) return runs;
   throw new WeftError('BAD_FILE', `${text} contains no run files`, {
     hint: 'Pass run files, such as those in weft-results/.',
   });
 }
+
+/** What a reader must know of the rows. */
+const notesOn = (runs: readonly Run[]): string[] =>
+  runs.some(({ world }) => isLarge(world))
+    ? [
+        `pairs of more than ${mostRanksInFull} ranks are compared by rank: each row is the median over all peers of a rank`,
+      ]
+    : [];
 
 /** The run files that a side names. */
 export const pathsOf = (text: string): string[] =>

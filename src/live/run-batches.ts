@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { parseLine } from '../results/read-run.js';
 import type { RunLog } from './run-log.js';
 import type { Lines, WireLine } from './wire.js';
@@ -10,6 +10,8 @@ export interface Batch {
 }
 
 const mostLines = 64;
+/** Of pairs, which go without their samples. */
+const mostPairs = 2048;
 const mostBytes = 2 ** 21;
 const keptBatches = 8;
 /** Drawn distributions and quantiles do not change to the eye with more. */
@@ -32,12 +34,12 @@ export class RunBatches {
 
   /** Undefined where nothing follows `from` yet. */
   async after(from: number): Promise<Batch | undefined> {
-    const to = this.#end(from);
+    const to = this.#log.slowest ? this.#log.lines : this.#end(from);
     if (to === from) return undefined;
     const name = `${this.#log.epoch} ${from} ${to}`;
     const kept = this.#kept.get(name);
     if (kept !== undefined) return kept;
-    const made = this.#make(from, to);
+    const made = this.#log.slowest ? this.#makeSlowest(from, to) : this.#make(from, to);
     this.#kept.set(name, made);
     made.catch(() => this.#kept.delete(name));
     for (const old of this.#kept.keys()) {
@@ -63,25 +65,45 @@ export class RunBatches {
   }
 
   async #make(from: number, to: number): Promise<Batch> {
-    const { starts, path } = this.#log;
-    const [begin, end] = [starts[from]!, starts[to]!];
-    const bytes = Buffer.allocUnsafe(end - begin);
+    const { starts, path, rows } = this.#log;
     const file = await open(path, 'r');
     try {
-      for (let done = 0; done < bytes.length; ) {
-        const { bytesRead } = await file.read(bytes, done, bytes.length - done, begin + done);
-        if (bytesRead === 0) throw new CutError('the file was truncated while it was read');
-        done += bytesRead;
+      const texts = await textsIn(file, starts[from]!, starts[to]!);
+      const lines = texts.map((text) => thinned(parseLine(text) ?? null));
+      return { json: JSON.stringify({ from, next: to, rows, lines } satisfies Lines), next: to };
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #makeSlowest(from: number, to: number): Promise<Batch> {
+    const { starts, path, rows, slowest } = this.#log;
+    const chosen = slowest!.after(from, mostPairs);
+    const next = chosen.length < mostPairs ? to : chosen.at(-1)! + 1;
+    const lines: (WireLine | null)[] = [];
+    const file = await open(path, 'r');
+    try {
+      for (const line of chosen) {
+        const [text] = await textsIn(file, starts[line]!, starts[line + 1]!);
+        const parsed = parseLine(text!) ?? null;
+        lines.push(parsed?.line === 'row' ? { ...parsed, samples: [] } : parsed);
       }
     } finally {
       await file.close();
     }
-    const texts = bytes.toString('utf8').split('\n');
-    const lines = texts
-      .filter((text) => text !== '')
-      .map((text) => thinned(parseLine(text) ?? null));
-    return { json: JSON.stringify({ from, lines } satisfies Lines), next: to };
+    return { json: JSON.stringify({ from, next, rows, lines } satisfies Lines), next };
   }
+}
+
+async function textsIn(file: FileHandle, begin: number, end: number): Promise<string[]> {
+  const bytes = Buffer.allocUnsafe(end - begin);
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, begin + done);
+    if (bytesRead === 0) throw new CutError('the file was truncated while it was read');
+    done += bytesRead;
+  }
+  const texts = bytes.toString('utf8').split('\n');
+  return texts.filter((text) => text !== '');
 }
 
 function thinned(line: WireLine | null): WireLine | null {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import type { Headline } from '../results/headline.js';
+import { isLarge } from '../results/large-matrix.js';
 import {
   better,
   type Glance,
@@ -11,6 +12,7 @@ import {
 } from '../results/run-glance.js';
 import { eachLine, limits } from '../results/run-lines.js';
 import { Bell } from './bell.js';
+import { SlowestPairs } from './slowest-pairs.js';
 import type { RunState, RunSummary } from './wire.js';
 
 export interface LogOwner {
@@ -35,6 +37,8 @@ export class RunLog {
   /** Byte at which each line begins, and after them the byte at which the next will. Blank lines belong to the one before. */
   starts: number[] = [0];
   header: GlanceHeader | undefined;
+  /** Of a run with a large matrix: which of its lines pages get. */
+  slowest: SlowestPairs | undefined;
   rows = 0;
   /** Nobody seems to write to it, though it has no footer. A row that comes all the same takes this back. */
   abandoned = false;
@@ -126,6 +130,7 @@ export class RunLog {
     this.epoch++;
     this.starts = [0];
     this.header = undefined;
+    this.slowest = undefined;
     this.rows = 0;
     this.abandoned = false;
     this.#ended = undefined;
@@ -173,11 +178,13 @@ export class RunLog {
     if ((glance.line === 'header') !== isFirst) throw new Error('not a run file');
     if (glance.line === 'header') {
       this.header = glance.header;
+      if (isLarge(glance.header.world)) this.slowest = new SlowestPairs(glance.header.world);
       this.generation = createHash('sha256').update(line).digest('hex').slice(0, 12);
     } else if (glance.line === 'row') {
       if (isTried(glance.row)) this.rows++;
       this.#headline = better(this.#headline, headlineOf(glance.row));
     } else if (glance.line === 'footer') this.#ended = glance;
+    this.slowest?.take(this.lines, glance.line === 'row' ? glance.row : undefined);
   }
 }
 

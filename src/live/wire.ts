@@ -43,9 +43,16 @@ export type WireLine =
   | ({ line: 'row' } & Row)
   | ({ line: 'footer' } & RunFooter);
 
-/** Of an event `lines`: consecutive lines of the run's file, null for what the page has no use for. */
+/**
+ * Of an event `lines`: lines of the run's file from one to another, null for what the page has no use for. Of a large
+ * matrix, only the slowest pair of each block of ranks.
+ */
 export interface Lines {
   readonly from: number;
+  /** The line after them. */
+  readonly next: number;
+  /** Rows that the file has so far. */
+  readonly rows: number;
   readonly lines: readonly (WireLine | null)[];
 }
 

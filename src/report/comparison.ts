@@ -1,6 +1,7 @@
 import { type Comparison, compareRuns } from '../analysis/compare/compare.js';
 import { earlierRunOf } from '../analysis/compare/earlier-runs.js';
 import { groupBy } from '../measure/group.js';
+import { byRank } from '../results/large-matrix.js';
 import type { Run } from '../results/schema.js';
 import { runNames } from './run-names.js';
 
@@ -12,7 +13,8 @@ export interface Against {
 }
 
 /** Every run against the first of its benchmark; the others of them tell how much runs differ by themselves. */
-export function comparisonsOf(runs: readonly Run[]): Against[] {
+export function comparisonsOf(read: readonly Run[]): Against[] {
+  const runs = read.length > 1 ? read.map(byRank) : read;
   return [...groupBy(runs, (run) => run.benchmark)].flatMap(([benchmark, group]) => {
     const [first, ...others] = group;
     const history = group.map(earlierRunOf);

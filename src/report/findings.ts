@@ -72,7 +72,7 @@ export function pairsFinding(run: Run): string | undefined {
 }
 
 /** A diagnosis has measured suspects alone, and knows better than a comparison with the median. */
-function conclusionOf({ findings, notConfirmed }: NonNullable<Run['diagnosis']>): string {
+export function conclusionOf({ findings, notConfirmed }: NonNullable<Run['diagnosis']>): string {
   const differing = findings.filter(({ symptom }) => symptom === 'differs').length;
   const faults = findings.length - differing;
   const alike =

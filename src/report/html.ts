@@ -1,5 +1,6 @@
 import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
+import { isLarge } from '../results/large-matrix.js';
 import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 import { type Answer, answerOf, type Point } from './answer.js';
@@ -132,7 +133,10 @@ function tables(runs: readonly Run[]): Section {
     const path = pathTable(run);
     const nics =
       path && `<details><summary>Bytes per NIC against the plan</summary>${path}</details>`;
-    return card(gridTable(run) + folded(`Every row (${length})`, length, rowTable(run)) + nics);
+    const rows = isLarge(run.world)
+      ? `The slowest pairs of each matrix (of ${length} rows; the run file has them all)`
+      : `Every row (${length})`;
+    return card(gridTable(run) + folded(rows, length, rowTable(run)) + nics);
   });
   return { id: 'tables', title: 'Tables', body: body.join('\n') };
 }

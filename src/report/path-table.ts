@@ -23,7 +23,7 @@ const words = 3;
  */
 export function pathTable(run: Run): string {
   const astray = run.rows.filter((row) => row.path?.asPlanned === false);
-  const sums = sumsOf(run.rows.filter((row) => !astray.includes(row)));
+  const sums = sumsOf(run.rows.filter((row) => row.path?.asPlanned !== false));
   const lines = [
     ...astray.flatMap((row) =>
       row.path!.nics.map((nic): Line => ({ rows: nameOfRow(row), nic, astray: true })),

@@ -2,6 +2,7 @@ import { formatBytes, formatBytesRounded, formatNanoseconds } from '../measure/u
 import { comparisonParts } from '../results/formats/comparison.js';
 import { gridOf, leadOf } from '../results/formats/grid.js';
 import { describeRun, markOf } from '../results/formats/notes.js';
+import { isLarge, slowestRows } from '../results/large-matrix.js';
 import { isInMatrix } from '../results/row-kinds.js';
 import type { Row, Run } from '../results/schema.js';
 import type { Against } from './comparison.js';
@@ -129,8 +130,11 @@ function remarksOf({ noisy, labels, reason, checked, path }: Row): string | unde
   return said.filter((text) => text !== '').join('; ') || undefined;
 }
 
+/** Of a large matrix only its slowest pairs. */
 export function rowTable(run: Run): string {
-  const texted = run.rows.map((row) => fields.map((field) => field.text(row)));
+  const large = isLarge(run.world);
+  const shown = large ? slowestRows(run) : run.rows;
+  const texted = shown.map((row) => fields.map((field) => field.text(row)));
   const used = fields.map((_, i) => i).filter((i) => texted.some((row) => row[i] !== undefined));
   const classesOf = (i: number, row?: Row): string => {
     const { title, words } = fields[i]!;
@@ -140,9 +144,9 @@ export function rowTable(run: Run): string {
       .join(' ');
   };
   return htmlTable({
-    caption: `Every row of ${run.id}`,
+    caption: `${large ? 'The slowest rows' : 'Every row'} of ${run.id}`,
     heads: [used.map((i) => ({ text: fields[i]!.title, classes: classesOf(i) }))],
-    rows: run.rows.map((row, r) =>
+    rows: shown.map((row, r) =>
       used.map((i) => ({ text: texted[r]![i] ?? '', classes: classesOf(i, row) })),
     ),
   });

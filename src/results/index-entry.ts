@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { median } from '../measure/quantile.js';
 import type { Headline } from './headline.js';
+import { isLarge } from './large-matrix.js';
 import { type RowSubject, rowKey } from './row-key.js';
+import { isInMatrix } from './row-kinds.js';
 import {
   better,
   type Glance,
@@ -130,10 +132,11 @@ export class EntryMaker {
   #takeRow(row: GlanceRow): void {
     if (isTried(row)) this.#tried++;
     this.#headline = better(this.#headline, headlineOf(row));
-    const key = rowKey(row);
+    const entry = this.#header && isLarge(this.#header.world) && isInMatrix(row) ? ofAll(row) : row;
+    const key = rowKey(entry);
     const repeats = this.#rows.get(key);
-    if (repeats === undefined) this.#rows.set(key, [row]);
-    else repeats.push(row);
+    if (repeats === undefined) this.#rows.set(key, [entry]);
+    else repeats.push({ ...entry, labels: repeats[0]!.labels });
   }
 
   finish(stamp: FileStamp, parts: SharedParts): IndexedRun | undefined {
@@ -172,6 +175,11 @@ function valuesOf(rows: readonly (readonly GlanceRow[])[]): RowValues {
 }
 
 /** Enough for any figure, and short where they are stored. */
+/** The pairs of a large matrix are one row: a history of each of a million says nothing. */
+function ofAll({ labels: { from: _, to: __, ...labels }, ...row }: GlanceRow): GlanceRow {
+  return { ...row, labels };
+}
+
 const digits = 7;
 
 const passed = ({ outcome }: GlanceRow): boolean => outcome === 'passed';

@@ -49,7 +49,7 @@ export const rowKinds = new Map<string, RowKind>(Object.entries(known));
 export const kindOf = (row: Pick<Row, 'kind'> | undefined): RowKind =>
   rowKinds.get(row?.kind ?? '') ?? known.transfer;
 
-export const isInMatrix = (row: Row): boolean => kindOf(row).layout === 'matrix';
+export const isInMatrix = (row: Pick<Row, 'kind'>): boolean => kindOf(row).layout === 'matrix';
 
 /** Of all kinds in a run, in the order of their rows. */
 export const notesOfKinds = ({ rows }: Run): Note[] =>

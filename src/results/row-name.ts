@@ -7,12 +7,12 @@ type Subject = Pick<Row, 'column' | 'bytes' | 'labels'>;
 export const sizedName = ({ column, bytes }: Pick<Row, 'column' | 'bytes'>): string =>
   bytes === null ? column : `${column} ${formatBytes(bytes)}`;
 
-/** What tells a row from the others of its benchmark: `MultiPin 16M`, `Bandwidth 0→2 nic1`, `Kernel 1G 128x256`. */
+/** What tells a row from the others of its benchmark: `MultiPin 16M`, `Bandwidth 0→2 nic1`, `Bandwidth 0→all`. */
 export function nameOfRow(row: Subject): string {
   const { from, to, rail, grid, block } = row.labels;
   return [
     sizedName(row),
-    ...(from === undefined ? [] : [`${from}→${to}`]),
+    ...(from === undefined && to === undefined ? [] : [`${from ?? 'all'}→${to ?? 'all'}`]),
     ...(rail === undefined ? [] : [rail]),
     ...(grid === undefined ? [] : [`${grid}x${block}`]),
   ].join(' ');

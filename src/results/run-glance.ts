@@ -56,11 +56,29 @@ export function glanceAt(line: Buffer): Glance {
     case 'footer':
       return { line: 'footer', ...footerLine.parse(json) };
     case 'row':
-      return { line: 'row', row: glanceRowSchema.parse(json) };
+      return { line: 'row', row: quickPair(json) ?? glanceRowSchema.parse(json) };
     default:
       if (typeof json?.line !== 'string') throw new TypeError('not a line of a run');
       return { line: 'other' };
   }
+}
+
+/** The pairs of many ranks are millions of rows: one that is as it should be is taken in a tenth of a schema's time. */
+function quickPair(json: object): GlanceRow | undefined {
+  const { kind, column, bytes, outcome, gbps, labels, nanoseconds: times } = json as GlanceRow;
+  if (kind !== 'pair' || outcome !== 'passed' || typeof column !== 'string') return undefined;
+  if (typeof labels !== 'object' || typeof times !== 'object' || !labels || !times)
+    return undefined;
+  const { from, to, rail, memory } = labels;
+  const { min, mean, p50, p95 } = times;
+  const numbers = [bytes, gbps, from, to, min, mean, p50, p95];
+  if (!numbers.every((one) => typeof one === 'number')) return undefined;
+  if (rail !== undefined && typeof rail !== 'string') return undefined;
+  return {
+    ...{ kind, column, bytes, outcome, gbps },
+    labels: { from, to, ...(rail !== undefined && { rail }), ...(memory && { memory }) },
+    nanoseconds: { min, mean, p50, p95 },
+  };
 }
 
 /** A column that was skipped as a whole is one row of the file and none of the measurement. */

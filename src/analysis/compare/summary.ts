@@ -1,3 +1,4 @@
+import { extentOf } from '../../measure/extent.js';
 import { plural } from '../../measure/units.js';
 import { nameOfRow } from '../../results/row-name.js';
 import { type ComparedRow, type Comparison, fewestBlocks, type RowVerdict } from './compare.js';
@@ -48,7 +49,7 @@ const isBeyond = ({ ratio }: ComparedRow, slow: boolean, tolerance: number): boo
   ratio !== null && (slow ? ratio > 1 + tolerance : ratio < 1 / (1 + tolerance));
 
 const distance = ({ ratio }: ComparedRow): number => Math.abs(Math.log(ratio!));
-const sizeOf = (rows: readonly ComparedRow[]): number => Math.max(...rows.map(distance));
+const sizeOf = (rows: readonly ComparedRow[]): number => extentOf(rows.map(distance))[1];
 
 /** Effects that differ by less than this share are one figure. */
 const alike = 0.1;
@@ -101,7 +102,7 @@ function doubtText({ noise, blocks, rows }: Judged, effect: boolean): string {
     return `${Math.min(...blocks)} runs per side do not prove ${it}: measure more rounds`;
   }
   if (noise.from === 'history') {
-    const most = Math.max(...rows.map((row) => row.noise?.earlierRuns ?? 0));
+    const [, most] = extentOf(rows.map((row) => row.noise?.earlierRuns ?? 0));
     return `${most} ${runsText({ blocks })} do not prove ${it}: measure in turns with weft ab`;
   }
   const few = Math.max(...blocks) > 1 ? `fewer than ${fewestBlocks} runs per side` : 'single runs';

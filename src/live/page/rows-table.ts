@@ -12,7 +12,7 @@ interface Column {
 
 const columns: readonly Column[] = [
   { title: 'Size', text: ({ bytes }) => (bytes === null ? 'all' : formatBytes(bytes)) },
-  { title: 'Column', text: ({ column, labels }) => `${column} ${shapeOf(labels)}`.trim() },
+  { title: 'Column', text: nameOf },
   { title: 'Rate', text: (row) => rateText(row) + markOf(row) },
   { title: 'BusBW %', text: (row) => percent(row.busbwPercent) },
   { title: 'Of bound %', text: (row) => percent(row.ofBoundPercent) },
@@ -21,6 +21,12 @@ const columns: readonly Column[] = [
   { title: 'p99 us', text: (row) => micros(row.nanoseconds?.p99) },
   { title: 'Outcome', text: outcomeText },
 ];
+
+function nameOf({ column, labels }: Row): string {
+  const { from, to, rail = '' } = labels;
+  const pair = from === undefined || to === undefined ? '' : `${from}→${to}`;
+  return [column, shapeOf(labels), pair, rail].filter((part) => part !== '').join(' ');
+}
 
 /** With what is wrong with the row, and with the way its bytes went. */
 function outcomeText({ outcome, reason, path }: Row): string {
@@ -55,6 +61,12 @@ export class RowsTable {
     const first = this.#shown === 0;
     this.#shown = rows.length;
     if (atEnd && !first) this.root.scrollTop = this.root.scrollHeight;
+  }
+
+  /** These rows and no others. */
+  replace(rows: readonly Row[]): void {
+    this.clear();
+    this.set(rows);
   }
 
   clear(): void {

@@ -4,6 +4,8 @@ import { showConnection, showConnectionOf } from './connection.js';
 
 export interface LiveRun {
   readonly run: Run | undefined;
+  /** In its file: of a large matrix, `run` has the slowest pairs only. */
+  readonly rows: number;
   readonly state: RunState;
   readonly problem: string | undefined;
   /** Changes when earlier rows are void. */
@@ -17,7 +19,7 @@ export interface LiveRun {
 export function followRun(key: string, changed: (live: LiveRun) => void): () => void {
   const source = new EventSource(`/api/runs/${encodeURIComponent(key)}/events`);
   let have = 0;
-  let live: LiveRun = { run: undefined, state: 'running', problem: undefined, epoch: 0 };
+  let live: LiveRun = { run: undefined, rows: 0, state: 'running', problem: undefined, epoch: 0 };
   const update = (changes: Partial<LiveRun>) => {
     live = { ...live, ...changes };
     changed(live);
@@ -28,10 +30,12 @@ export function followRun(key: string, changed: (live: LiveRun) => void): () => 
     update({ run: undefined, state: 'running', problem: undefined, epoch: live.epoch + 1 });
   });
   source.addEventListener('lines', ({ data }: MessageEvent<string>) => {
-    const { from, lines } = JSON.parse(data) as Lines;
-    const fresh = lines.slice(Math.max(0, have - from));
-    have = Math.max(have, from + lines.length);
-    update({ run: fresh.reduce(withLine, live.run) });
+    const { from, next, rows, lines } = JSON.parse(data) as Lines;
+    // Lines that were chosen come from where the page left off, or not at all.
+    const chosen = next - from > lines.length;
+    const fresh = chosen && from < have ? [] : lines.slice(Math.max(0, have - from));
+    have = Math.max(have, next);
+    update({ run: fresh.reduce(withLine, live.run), rows });
   });
   const stand = ({ data }: MessageEvent<string>) => {
     const { state, problem } = JSON.parse(data) as Standing;

@@ -1,6 +1,8 @@
 import { plural, sizeText } from '../../measure/units.js';
-import { answerOf } from '../../report/answer.js';
+import { answerOf, diagnosed } from '../../report/answer.js';
+import { conclusionOf } from '../../report/findings.js';
 import { describeRun } from '../../results/formats/notes.js';
+import { blockOf, isLarge, slowestRows } from '../../results/large-matrix.js';
 import { mergeRepeats } from '../../results/repeats.js';
 import type { Row, Run } from '../../results/schema.js';
 import { ChartsView } from './charts-view.js';
@@ -39,7 +41,8 @@ export function showRun(key: string): void {
     setText(facts, `${describeRun(run)} · ${dateText(run.startedAt)}`);
     setText(standing, standingOf(run, live));
     setText(news, newsOf(run, live));
-    table.set(run.rows.filter(hasLine));
+    if (isLarge(run.world)) table.replace(slowestRows(run));
+    else table.set(run.rows.filter(hasLine));
     charts.set([run]);
     if (live.state === 'running') notes.replaceChildren();
     else showNotes(notes, run);
@@ -50,7 +53,8 @@ export function showRun(key: string): void {
 const hasLine = (row: Row): boolean => row.bytes !== null || row.outcome !== 'skipped';
 
 /** What there is so far, then what it says. */
-function standingOf(run: Run, { state, problem }: LiveRun): string {
+function standingOf(run: Run, { state, problem, rows }: LiveRun): string {
+  if (isLarge(run.world)) return largeStanding(run, { state, problem, rows });
   const count = plural(run.rows.filter(hasLine).length, 'row');
   const whole = mergeRepeats(run);
   if (state === 'running') {
@@ -60,6 +64,22 @@ function standingOf(run: Run, { state, problem }: LiveRun): string {
     return `${count} so far. ${headline}`;
   }
   return [problem && `${problem}.`, answerOf([whole]).headline, `${count}.`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Of a large matrix the page has the slowest pairs only, and says nothing about all. */
+function largeStanding(
+  { world, diagnosis }: Run,
+  { state, problem, rows }: Pick<LiveRun, 'state' | 'problem' | 'rows'>,
+): string {
+  const block = blockOf(world);
+  return [
+    problem && `${problem}.`,
+    diagnosis && conclusionOf(diagnosis),
+    `${plural(rows, 'row')}${state === 'running' ? ' so far' : ''}.`,
+    `${world.ranks} ranks are too many to show every pair: this page shows the slowest pair of each block of ${block} × ${block} ranks. weft report looks at all of them.`,
+  ]
     .filter(Boolean)
     .join(' ');
 }
@@ -75,8 +95,8 @@ function newsOf(run: Run, { state }: LiveRun): string {
 }
 
 function showNotes(place: HTMLElement, run: Run): void {
-  const items = answerOf([mergeRepeats(run)]).points.map(({ kind, text }) =>
-    element('li', { class: kind }, text),
-  );
+  // What is said of all rows needs all rows.
+  const points = isLarge(run.world) ? diagnosed(run) : answerOf([mergeRepeats(run)]).points;
+  const items = points.map(({ kind, text }) => element('li', { class: kind }, text));
   place.replaceChildren(element('h2', {}, 'Notes'), element('ul', { class: 'points' }, ...items));
 }

@@ -3,6 +3,7 @@ import { groupBy } from '../../measure/group.js';
 import { mean } from '../../measure/summary.js';
 import { sizeText } from '../../measure/units.js';
 import { pairMetricOf } from '../../results/column-name.js';
+import { blockOf, isLarge, mostRanksInFull } from '../../results/large-matrix.js';
 import { isInMatrix } from '../../results/row-kinds.js';
 import type { Row, Run } from '../../results/schema.js';
 import { fontFamily, framed, places } from '../axes.js';
@@ -75,14 +76,16 @@ const mapCaption =
   'Each cell is one pair: its row sends, its column receives. Crossed cells failed or have no result.';
 const partCaption = `${mapCaption} Empty cells were not measured.`;
 const cellsWithText = 12;
+const cellsWithLines = 48;
 const mostCellsPx = 640;
 
 /** A heat map per rail, and per column where a run has several. */
 export function pairMaps(run: Run, figure: PairFigure): ChartParts[] {
   const maps = mapsOf(run, figure.wanted);
   const columns = new Set(maps.map(({ column }) => column));
+  const draw = isLarge(run.world) ? blockMap(blockOf(run.world)) : heatMap;
   return maps.flatMap(({ bytes, column, rail, pairs }) => {
-    const map = heatMap(pairs, figure);
+    const map = draw(pairs, figure);
     if (map === undefined) return [];
     const where = [sizeText(bytes), columns.size > 1 ? column : '', rail];
     return [{ ...map, title: [map.title, ...where.filter(Boolean)].join(', ') }];
@@ -120,6 +123,53 @@ function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undef
   };
 }
 
+/** Of ranks too many for a cell per pair: the slowest pair of each block of them. */
+const blockMap =
+  (block: number) =>
+  (pairs: readonly Pair[], figure: PairFigure): ChartParts | undefined => {
+    const worst = new Map<number, Pair & { value: number }>();
+    const broken = new Map<number, number[]>();
+    const slower = figure.text === 'gbps' ? -1 : 1;
+    let [last, fastest] = [0, undefined as (Pair & { value: number }) | undefined];
+    for (const pair of pairs) {
+      const [x, y] = [Math.floor(pair.to / block), Math.floor(pair.from / block)];
+      last = Math.max(last, x, y);
+      const key = y * mostRanksInFull + x;
+      const value = isMeasured(pair.row) ? figure.value(pair.row) : null;
+      if (value == null) {
+        broken.set(key, [x, y]);
+        continue;
+      }
+      const before = worst.get(key)?.value;
+      if (before === undefined || (value - before) * slower > 0) worst.set(key, { ...pair, value });
+      if (!fastest || (value - fastest.value) * slower < 0) fastest = { ...pair, value };
+    }
+    if (!fastest) return undefined;
+    const drawn = [...worst.values()];
+    const slowest = drawn.reduce((a, b) => ((b.value - a.value) * slower > 0 ? b : a));
+    const names = Array.from({ length: last + 1 }, (_, i) => `${i * block}–${(i + 1) * block - 1}`);
+    return {
+      title: figure.title.replace(
+        'every pair',
+        `the slowest pair of each ${block} × ${block} ranks`,
+      ),
+      caption: `Too many ranks for a cell per pair: each cell is the slowest pair from ${block} ranks (its row) to ${block} ranks (its column). Crossed cells have a pair that failed or has no result. Empty cells were not measured.`,
+      summary: extremes([fastest, slowest], figure),
+      heightPx: mostCellsPx + 150,
+      option: mapOption({
+        names,
+        figure,
+        cells: drawn.map(({ from, to, value }) => [
+          Math.floor(to / block),
+          Math.floor(from / block),
+          rounded(value),
+        ]),
+        missing: [...broken.values()],
+        extent: extentOf(drawn.map(({ value }) => value)),
+      }),
+    };
+  };
+
 interface MapParts {
   readonly names: readonly string[];
   readonly figure: PairFigure;
@@ -145,7 +195,7 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
           fontSize: 11,
           formatter: `@value ${figure.text === 'gbps' ? 'number' : figure.text} 2`,
         },
-        itemStyle: { borderColor: '@paper', borderWidth: 1 },
+        itemStyle: { borderColor: '@paper', borderWidth: names.length <= cellsWithLines ? 1 : 0 },
         emphasis: { itemStyle: { borderColor: '@text', borderWidth: 2 } },
       },
       {
@@ -195,7 +245,10 @@ function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFi
 
 /** What each rail carried, over all pairs. */
 export function railBars(run: Run): ChartParts[] {
-  const maps = mapsOf(run, (row) => !isTrip(row)).filter(({ rail }) => rail !== '');
+  // Of a large matrix a live page has the slowest pairs only, which are no measure for a mean.
+  const wanted = (row: Row) =>
+    !isTrip(row) && (!isLarge(run.world) || pairMetricOf(row) === 'rail');
+  const maps = mapsOf(run, wanted).filter(({ rail }) => rail !== '');
   if (maps.length === 0) return [];
   const rates = maps.map(({ pairs }) =>
     pairs.flatMap(({ row }) => (isMeasured(row) ? (row.gbps ?? []) : [])),

@@ -1,6 +1,7 @@
 import type { History, Trend } from '../../analysis/history/history.js';
 import { type Place, placeOf } from '../../analysis/history/series.js';
 import { usualGbps } from '../../analysis/history/words.js';
+import { byRank } from '../large-matrix.js';
 import { mergeRepeats } from '../repeats.js';
 import type { RowSubject } from '../row-key.js';
 import type { Row, Run } from '../schema.js';
@@ -47,7 +48,7 @@ function runFamilies(runs: readonly Run[]): Family[] {
 function rowFamilies(runs: readonly Run[]): Family[] {
   const rows = runs.flatMap((run) => {
     const place = placeOf(run);
-    return mergeRepeats(run).rows.map((row) => ({ labels: rowLabels(place, row), row }));
+    return byRank(mergeRepeats(run)).rows.map((row) => ({ labels: rowLabels(place, row), row }));
   });
   const family = (name: string, help: string, value: (row: Row) => number | undefined): Family => ({
     name: `weft_row_${name}`,
