@@ -82,8 +82,8 @@ async function print(
 ): Promise<number> {
   const { format, verbose } = show;
   // What is in memory of a large matrix has no samples.
-  const rows = isLarge(run.world) ? rowsInFile(path) : run.rows;
-  const pieces = runPieces(run, format, { ...stdoutTerminal(), verbose, rows });
+  const rows = isLarge(run.world) && { rows: rowsInFile(path) };
+  const pieces = runPieces(run, format, { ...stdoutTerminal(), verbose, ...rows });
   await pipeline(shown(pieces, format, first), process.stdout, { end: false });
   if (format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
   if (show.ncclJson !== undefined) {

@@ -3,8 +3,9 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
-import { isLarge, thin } from './large-matrix.js';
+import { isLarge, isPlainPair, thin } from './large-matrix.js';
 import { isInMatrix } from './row-kinds.js';
+import { withoutSamples } from './run-glance.js';
 import { linesOf } from './run-lines.js';
 import {
   footerSchema,
@@ -61,7 +62,7 @@ function readOpen(fd: number, path: string): ReadRun {
     return parseRun(readFileSync(fd, 'utf8'), path);
   }
   const reader = new RunReader(path);
-  for (const line of linesOf(fd, stat.size)) reader.take(line.toString());
+  for (const line of linesOf(fd, stat.size)) reader.takeBytes(line);
   return reader.result;
 }
 
@@ -128,6 +129,18 @@ class RunReader {
     return { run: this.#run!, damage: this.#damage };
   }
 
+  /** Most lines of a large matrix are plain, and nobody needs their samples. */
+  takeBytes(line: Buffer): void {
+    const run = this.#run;
+    const pair =
+      run && this.#damage === undefined && isLarge(run.world) ? plainPair(line) : undefined;
+    if (run === undefined || pair === undefined) this.take(line.toString());
+    else {
+      this.#lines++;
+      run.rows.push(thin(pair));
+    }
+  }
+
   take(line: string): void {
     this.#lines++;
     if (this.#run === undefined) {
@@ -141,6 +154,15 @@ class RunReader {
       this.#damage = badLine(this.#name, this.#lines, cause, this.#run.rows.length);
       markDamaged(this.#run, this.#damage);
     }
+  }
+}
+
+function plainPair(line: Buffer): Row | undefined {
+  try {
+    const json = JSON.parse(withoutSamples(line)) as (Partial<Row> & { line?: string }) | null;
+    return json?.line === 'row' && isPlainPair(json) ? json : undefined;
+  } catch {
+    return undefined;
   }
 }
 

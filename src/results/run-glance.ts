@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Headline } from './headline.js';
+import { isPlainPair } from './large-matrix.js';
 import { footerSchema, headerSchema, type Outcome, rowSchema } from './schema.js';
 
 /** What lists and indexes need of a line. Samples are most of a file and nothing to them, so they are not parsed. */
@@ -38,7 +39,7 @@ const samplesBegin = Buffer.from('"samples":[');
  * The same line with no samples in it. Inside a JSON string the quote before the colon would have a backslash, so
  * the first match is the key itself, and what it holds are numbers: the next bracket ends it.
  */
-function withoutSamples(line: Buffer): string {
+export function withoutSamples(line: Buffer): string {
   const begin = line.indexOf(samplesBegin);
   if (begin === -1) return line.toString();
   const from = begin + samplesBegin.length;
@@ -63,17 +64,12 @@ export function glanceAt(line: Buffer): Glance {
   }
 }
 
-/** The pairs of many ranks are millions of rows: one that is as it should be is taken in a tenth of a schema's time. */
+/** The pairs of many ranks are millions of rows. */
 function quickPair(json: object): GlanceRow | undefined {
-  const { kind, column, bytes, outcome, gbps, labels, nanoseconds: times } = json as GlanceRow;
-  if (kind !== 'pair' || outcome !== 'passed' || typeof column !== 'string') return undefined;
-  if (typeof labels !== 'object' || typeof times !== 'object' || !labels || !times)
-    return undefined;
+  if (!isPlainPair(json)) return undefined;
+  const { kind, column, bytes, outcome, gbps, labels, nanoseconds } = json;
   const { from, to, rail, memory } = labels;
-  const { min, mean, p50, p95 } = times;
-  const numbers = [bytes, gbps, from, to, min, mean, p50, p95];
-  if (!numbers.every((one) => typeof one === 'number')) return undefined;
-  if (rail !== undefined && typeof rail !== 'string') return undefined;
+  const { min, mean, p50, p95 } = nanoseconds!;
   return {
     ...{ kind, column, bytes, outcome, gbps },
     labels: { from, to, ...(rail !== undefined && { rail }), ...(memory && { memory }) },

@@ -31,7 +31,7 @@ function mapsOf(run: Run, wanted: (row: Row) => boolean): PairMap[] {
     const { from, to } = row.labels;
     return isInMatrix(row) && row.bytes !== null && from !== undefined && to !== undefined;
   });
-  const groups = groupBy(rows, ({ column, labels }) => JSON.stringify([column, labels.rail ?? '']));
+  const groups = groupBy(rows, ({ column, labels }) => `${column} ${labels.rail ?? ''}`);
   return [...groups.values()].flatMap((group) => {
     const measured = group.filter((row) => isMeasured(row) && wanted(row));
     if (measured.length === 0) return [];

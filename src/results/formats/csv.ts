@@ -1,7 +1,7 @@
 import { microseconds } from '../../measure/units.js';
 import { fabricName } from '../fabric-name.js';
 import type { Row, Run } from '../schema.js';
-import { pieces } from './pieces.js';
+import { pieces, type RowsFrom } from './pieces.js';
 
 export type CsvValue = string | number | boolean | null | undefined;
 
@@ -62,9 +62,9 @@ const fields: Record<string, (row: Row, run: Run) => CsvValue> = {
 };
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. The first piece are the heads. */
-export function* csvPieces(run: Run): Generator<string> {
+export function* csvPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
   yield csvText([Object.keys(fields)]);
-  for (const some of pieces(run.rows)) {
+  for (const some of pieces(rows)) {
     yield csvText(some.map((row) => Object.values(fields).map((field) => field(row, run))));
   }
 }

@@ -1,10 +1,11 @@
-import { placesOf } from '../../analysis/diagnosis/cells.js';
+import { pairKey, placesOf } from '../../analysis/diagnosis/cells.js';
 import { headline } from '../../analysis/diagnosis/diagnosis.js';
 import { steadyOutliers } from '../../analysis/diagnosis/outliers.js';
 import { groupBy } from '../../measure/group.js';
 import { plural } from '../../measure/units.js';
 import type { Note } from '../note.js';
 import { routingNotes } from '../routing-notes.js';
+import { isInMatrix } from '../row-kinds.js';
 import type { Run } from '../schema.js';
 
 /** What `pairs` found, or which traffic a workload carried: its result, however much there is of it. */
@@ -15,7 +16,7 @@ export function findingsOf({ diagnosis, rows }: Run): Note[] {
     { kind: 'bad', text: headline(finding) },
     { kind: 'plain', text: `${finding.evidence} ${finding.next}` },
   ]);
-  const ways = new Set(rows.map(({ labels }) => `${labels.from} ${labels.to}`)).size;
+  const ways = new Set(rows.map(({ labels: { from = 0, to = 0 } }) => pairKey(from, to))).size;
   const none: Note = {
     kind: 'plain',
     text: `No slow pair found (${ways} directed pairs measured).`,
@@ -49,7 +50,9 @@ export const unconfirmedNotes = ({ diagnosis }: Run): Note[] =>
 /** Ranks that are far slower than the others, in benchmarks that cannot tell why. */
 export function outlierNotes(run: Run): Note[] {
   const { hosts } = placesOf(run);
-  return [...groupBy(run.rows, (row) => row.column)].flatMap(([column, rows]) =>
+  // A pair is one peer.
+  const several = run.rows.filter((row) => !isInMatrix(row));
+  return [...groupBy(several, (row) => row.column)].flatMap(([column, rows]) =>
     steadyOutliers(rows, hosts).map(({ rank, ratio, uneven }): Note => {
       const who = `rank ${rank} (${hosts[rank] ?? 'unknown host'})`;
       const others = uneven ? 'the other ranks, per byte' : 'the other ranks';

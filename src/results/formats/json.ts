@@ -1,13 +1,8 @@
 import { predictionSchemaName, type Row, type Run } from '../schema.js';
-import { pieces } from './pieces.js';
-
-export interface JsonOptions {
-  /** In place of the run's own: of a large matrix, those in memory have no samples. */
-  readonly rows?: Iterable<Row>;
-}
+import { pieces, type RowsFrom } from './pieces.js';
 
 /** One object, indented, with lists of numbers on one line: samples are many. */
-export function* jsonPieces(run: Run, { rows = run.rows }: JsonOptions = {}): Generator<string> {
+export function* jsonPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
   if (run.model) return yield formatPredictions([run]);
   const { schema, id, benchmark, startedAt, endedAt, outcome, rows: _, ...rest } = run;
   const { world, fabric, settings, ...after } = rest;
@@ -22,7 +17,7 @@ export function* jsonPieces(run: Run, { rows = run.rows }: JsonOptions = {}): Ge
   yield `${count === 0 ? '' : '\n  '}]${end.join('')}\n}\n`;
 }
 
-export const formatJson = (run: Run, options?: JsonOptions): string =>
+export const formatJson = (run: Run, options?: RowsFrom): string =>
   [...jsonPieces(run, options)].join('');
 
 /**
