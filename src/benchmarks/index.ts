@@ -9,6 +9,7 @@ import { bisect } from './bisect.js';
 import { broadcast } from './broadcast.js';
 import { incast } from './incast.js';
 import { ipc } from './ipc/ipc.js';
+import { kv } from './kv.js';
 import { moe } from './moe/moe.js';
 import { pairs } from './pairs/pairs.js';
 import { permute } from './permute.js';
@@ -24,6 +25,7 @@ export const benchmarks: readonly Benchmark[] = [
   sendrecv,
   write,
   all2all,
+  kv,
   pairs,
   proxy,
   queue,

@@ -1,6 +1,6 @@
 import { microseconds } from '../measure/units.js';
 import type { Row } from './schema.js';
-import { workloadFigures, workloadKeys } from './workload-figures.js';
+import { type WorkloadFigure, workloadFigures, workloadKeys } from './workload-figures.js';
 
 export interface Figure {
   /** Short, for text tables; the first is the column's own. */
@@ -76,6 +76,7 @@ const workloadColumns = (rows: readonly Row[]): Figure[] =>
   workloadKeys
     .filter((key) => rows.some((row) => row[key] !== undefined))
     .map((key) => {
-      const { name, unit, digits } = workloadFigures[key];
-      return figure(name, unit, (row) => fixed(row[key], digits));
+      const { name, unit, digits, per = 1 }: WorkloadFigure = workloadFigures[key];
+      const shown = (value: number | undefined) => (value === undefined ? value : value / per);
+      return figure(name, unit, (row) => fixed(shown(row[key]), digits));
     });

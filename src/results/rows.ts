@@ -24,6 +24,7 @@ type Extras = Pick<
   | 'routing'
   | 'lossPercent'
   | 'breakdown'
+  | 'requestTimes'
   | 'peakGbps'
   | 'resent'
   | 'path'

@@ -65,6 +65,13 @@ const perRankSchema = z.object({
   load: z.number().min(0).max(1).optional(),
 });
 
+/** How long requests took, each from its start: this many quantiles from the fastest to the slowest, evenly apart. */
+const requestTimesSchema = z.object({
+  requests: count,
+  /** Nanoseconds. */
+  quantiles: z.array(z.number()),
+});
+
 /** Where the time of one request went: medians, in nanoseconds. */
 const breakdownSchema = z.object({
   stages: z.array(z.object({ name: z.string(), p50: z.number(), p95: z.number() })),
@@ -123,6 +130,7 @@ export const rowSchema = z.object({
   /** Of the baseline's rate in the same run, in per cent; negative where it was faster. */
   lossPercent: z.number().optional(),
   breakdown: breakdownSchema.optional(),
+  requestTimes: requestTimesSchema.optional(),
   /** What `labels.path` can carry, where the share of it is known. */
   peakGbps: z.number().optional(),
   /** nccl-tests' figures, GB/s of 1e9 bytes, where a row is a collective. */

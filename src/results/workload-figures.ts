@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
 /** A figure that only some benchmarks have: a key of a row, and how tables show it. */
-interface WorkloadFigure {
+export interface WorkloadFigure {
   /** As a table's heading spells it. */
   readonly name: string;
   readonly unit: string;
   readonly digits: number;
+  /** How many of the key's unit are one of the table's. */
+  readonly per?: number;
   /** What it says, for the notes below a table. */
   readonly meaning: string;
 }
@@ -63,15 +65,29 @@ export const workloadFigures = {
   },
   lastPageP50Nanoseconds: {
     name: 'Last p50',
-    unit: 'ns',
-    digits: 0,
+    unit: 'us',
+    per: 1000,
+    digits: 1,
     meaning: 'time from a request’s start to its last page, median over requests',
   },
   lastPageP99Nanoseconds: {
     name: 'Last p99',
-    unit: 'ns',
-    digits: 0,
+    unit: 'us',
+    per: 1000,
+    digits: 1,
     meaning: 'time from a request’s start to its last page, 99th percentile over requests',
+  },
+  handedOverGBps: {
+    name: 'All',
+    unit: 'GB/s',
+    digits: 2,
+    meaning: 'pages of all requests, 1e9 bytes per second',
+  },
+  coalescedPercent: {
+    name: 'Saved',
+    unit: '%',
+    digits: 1,
+    meaning: 'operations that coalescing saved, of those without it',
   },
 } as const satisfies Record<string, WorkloadFigure>;
 

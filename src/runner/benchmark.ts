@@ -1,8 +1,9 @@
 import type { FigureBytes } from '../measure/figures.js';
+import type { Histogram } from '../measure/histogram.js';
 import type { Summary } from '../measure/statistics.js';
 import type { RankLauncher } from '../peers/mpirun.js';
 import type { Collective } from '../plan/collective.js';
-import type { Plan } from '../plan/plan.js';
+import type { Mark, Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { Pacing } from '../plan/write-plan.js';
@@ -45,6 +46,8 @@ export interface PlanSituation extends Pacing {
 export interface Turn {
   readonly traffic: Traffic;
   plan(situation: PlanSituation): Plan;
+  /** The steps of that plan whose times the timed loop keeps. */
+  marks?(situation: PlanSituation): readonly Mark[];
   /** The bytes of the figures of one iteration. */
   readonly figureBytes: FigureBytes;
   /** Set where the turn is between two ranks, the first of which has the clock. */
@@ -63,6 +66,10 @@ export interface Timed<O extends OptionTable = OptionTable> {
   readonly samples: readonly (readonly number[])[];
   /** By turn and rank; empty where another library ran. */
   readonly byRank: readonly (readonly ArrayLike<number>[])[];
+  /** By turn: how long after its start each mark of any rank came; undefined where no rank has marks. */
+  readonly marks: readonly (Histogram | undefined)[];
+  /** Rank 0's, by turn. */
+  readonly plans: readonly Plan[];
   readonly batch: number;
 }
 
@@ -113,15 +120,14 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];
-  /**
-   * What its one turn does, as other libraries name it: the same in all columns of a size and variant. Then `--against` compares with
-   * them. Undefined where they have nothing like it.
-   */
+  /** What its one turn does, as other libraries name it: the same in all columns of a size and variant; undefined: they have none. */
   against?(situation: Situation<O>): Collective | undefined;
+  /** The bytes of most operations, where they may be smaller than chunks: then more are in flight. */
+  operationBytes?(situation: Situation<O>): number;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
   sizesOf?(asked: Asked<O>): readonly number[];
   /** Figures of a row beyond time and rate. */
-  figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops' | 'routing'>;
+  figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops' | 'routing' | 'requestTimes'>;
   /** Tells what every rank made from its seed or read from a file: it must be equal on all, and the run file records it. */
   inputHash?(asked: Asked<O>, world: number): string;
 }

@@ -1,6 +1,7 @@
 import type { DeviceEngine } from '../engine/device-engine.js';
 import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
+import { canReadRemote } from '../fabric/capabilities.js';
 import type { Session } from '../session/session.js';
 import type { Column } from './columns.js';
 import { type PlanJob, rowSizes } from './job.js';
@@ -43,6 +44,7 @@ export async function fitCells(
   const { world } = session;
   const available = await gatherAvailable(world);
   const rooms = await gatherRooms(session);
+  const canRead = (await world.allgather('reads', canReadRemote(session.fabric.caps))).every(Boolean);
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
   for (const bytes of rowSizes(job)) {
@@ -55,6 +57,7 @@ export async function fitCells(
     for (const column of columns) {
       const reason =
         messageReason ??
+        readMisfit(session, column, needs([column]), canRead) ??
         (usesHost(column, session) ? hostReason : undefined) ??
         (column.memory.id === 'device' ? deviceReason : undefined);
       if (reason === undefined) cells.push({ column, bytes });
@@ -69,6 +72,19 @@ function messageMisfit({ benchmark }: PlanJob, { fabric }: Session, bytes: numbe
   const most = Math.min(...fabric.channels.map((channel) => channel.maxMessageBytes));
   if (!benchmark.wholeMessages || bytes <= most) return undefined;
   return `${fabric.provider} sends messages of at most ${most} bytes`;
+}
+
+/** Why a column whose ranks read from each other cannot run. */
+function readMisfit(
+  session: Session,
+  { memory }: Column,
+  needs: readonly Need[],
+  canRead: boolean,
+): string | undefined {
+  if (!needs.some(({ readable }) => readable)) return undefined;
+  if (!canRead) return `${session.fabric.provider} does not read remote memory`;
+  if (memory.id !== 'device' || deviceOf(session)?.memory !== 'staged') return undefined;
+  return 'peers cannot read GPU memory that is staged through the host';
 }
 
 /** Undefined where ranks have no GPU in use. */
@@ -98,6 +114,7 @@ export async function prepareEngines(
     return {
       sourceBytes: largest((need) => need.sourceBytes),
       targetBytes: largest((need) => need.targetBytes),
+      readable: needs.some(({ readable }) => readable),
     };
   };
   const host = cells.filter(({ column }) => usesHost(column, session));

@@ -12,6 +12,8 @@ const overheadBytes = 192 * 2 ** 20;
 export interface Need {
   readonly sourceBytes: number;
   readonly targetBytes: number;
+  /** Others read its source buffer. */
+  readonly readable?: boolean;
 }
 
 /** The largest buffers any column and turn needs, for every rank. */
@@ -27,6 +29,7 @@ export function needsOf(
   return hosts.map((_, rank) => ({
     sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),
     targetBytes: Math.max(0, ...traffics.map((traffic) => traffic.targetBytes(rank))),
+    readable: traffics.some((traffic) => traffic.readable),
   }));
 }
 

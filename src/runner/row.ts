@@ -1,5 +1,6 @@
 import type { MemoryLabel } from '../engine/engine.js';
 import { figuresOf, isTooGood, ncclCollective } from '../measure/figures.js';
+import type { Histogram } from '../measure/histogram.js';
 import { isNoisy, type Summary, slowestPerIteration, summarize } from '../measure/statistics.js';
 import { mean } from '../measure/summary.js';
 import { gbpsOf } from '../measure/units.js';
@@ -10,6 +11,7 @@ import {
   rankLoads,
   type Wiring,
 } from '../plan/bound.js';
+import type { Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Path } from '../results/path.js';
 import { measuredRow } from '../results/rows.js';
@@ -23,6 +25,7 @@ import { addChecked, type Checked, describeWrong } from './verify.js';
 export interface TurnSamples {
   readonly batch: number;
   readonly byRank: readonly Float64Array[];
+  readonly marks?: Histogram | undefined;
 }
 
 /** What a row is about, and what it is held against. */
@@ -45,6 +48,8 @@ interface RowParts extends RowSubject {
   readonly timed: readonly TurnSamples[];
   readonly checked: readonly Checked[];
   readonly path?: Path | undefined;
+  /** Rank 0's, by turn. */
+  readonly plans: readonly Plan[];
 }
 
 export const tooGood =
@@ -95,14 +100,15 @@ export function rowOf(parts: RowParts): Row {
 }
 
 function ownFigures(
-  { job, column, bytes, turns, timed, hosts }: RowParts,
+  { job, column, bytes, turns, timed, hosts, plans }: RowParts,
   nanoseconds: Summary,
   samples: readonly (readonly number[])[],
 ) {
   return job.benchmark.figures?.({
     situation: situationOf(job, hosts, bytes, column),
-    ...{ turns, nanoseconds, samples, batch: timed[0]!.batch },
+    ...{ turns, plans, nanoseconds, samples, batch: timed[0]!.batch },
     byRank: timed.map((turn) => turn.byRank),
+    marks: timed.map((turn) => turn.marks),
   });
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.js';
-import type { Plan } from '../plan/plan.js';
+import type { Histogram } from '../measure/histogram.js';
+import type { Mark, Plan } from '../plan/plan.js';
 import type { Diagnosis } from '../results/finding.js';
 import type { Path } from '../results/path.js';
 import { skippedRow } from '../results/rows.js';
@@ -9,11 +10,12 @@ import { pacingFor } from '../session/pacing.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
 import { Against, sameSubject } from './against.js';
-import type { PlanBenchmark, Turn } from './benchmark.js';
+import type { PlanBenchmark, PlanSituation, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
 import { gatherSamples } from './gather-samples.js';
-import { type PlanJob, turnsOf } from './job.js';
+import { type PlanJob, situationOf, turnsOf } from './job.js';
+import { MarkedTimes } from './marked-times.js';
 import { isNoisyRow, type RowSubject, rowOf, type TurnSamples } from './row.js';
 import { type Count, calibrate } from './timing.js';
 import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
@@ -101,8 +103,10 @@ const samplesOf = (
   turn: number,
   all: readonly Float64Array[][],
   { batch }: Count,
+  marks: Histogram | undefined,
 ): TurnSamples => ({
   batch,
+  marks,
   byRank: all.map((ofRank) => ofRank[turn]!),
 });
 
@@ -113,6 +117,8 @@ export interface Ready {
   readonly engine: Engine;
   readonly turns: readonly Turn[];
   readonly plans: readonly Plan[];
+  /** Of each plan. */
+  readonly marks: readonly (readonly Mark[] | undefined)[];
 }
 
 /** Measures rows; every rank makes the same calls, rank 0 gets the rows. */
@@ -134,8 +140,10 @@ export class RowRunner {
 
   ready(column: Column, bytes: number): Ready {
     const turns = turnsOf(this.#job, this.#session.world.hosts, bytes, column);
-    const plans = turns.map((turn) => this.#planOf(turn, column, bytes));
-    return { column, bytes, engine: this.#engineOf(column), turns, plans };
+    const situation = this.#situationOf(column, bytes);
+    const plans = turns.map((turn) => turn.plan(situation));
+    const marks = turns.map((turn) => turn.marks?.(situation));
+    return { column, bytes, engine: this.#engineOf(column), turns, plans, marks };
   }
 
   async measure(column: Column, bytes: number): Promise<Row | undefined> {
@@ -146,13 +154,13 @@ export class RowRunner {
     const before = await this.#check(engine, turns, plans);
     for (const plan of plans) await this.warm(engine, plan);
     const count = await calibrate(engine, world, plans[0]!, this.#settings, plans.length);
-    let { timed, path } = await this.#time(engine, plans, count);
+    let { timed, path } = await this.#time(ready, count);
     // A noisy row is believed only if it is noisy twice.
-    if (await this.#again(turns, timed)) ({ timed, path } = await this.#time(engine, plans, count));
+    if (await this.#again(turns, timed)) ({ timed, path } = await this.#time(ready, count));
     const after = await this.#check(engine, turns, plans);
     const checked = await world.gather<Checked[]>('checked', [...before, ...after]);
     if (!checked || !timed) return undefined;
-    return rowOf({ ...this.subject(ready), timed, path, checked: checked.flat() });
+    return rowOf({ ...this.subject(ready), plans, timed, path, checked: checked.flat() });
   }
 
   /** What a row is about, whatever comes out. */
@@ -172,16 +180,19 @@ export class RowRunner {
     return engine;
   }
 
-  #planOf(turn: Turn, { strategy }: Column, bytes: number): Plan {
+  #situationOf(column: Column, bytes: number): PlanSituation {
     const { world, fabric } = this.#session;
-    const { chunkBytes, window } = pacingFor(fabric, this.#settings, world.size);
-    return turn.plan({
+    const operationBytes = this.#benchmark.operationBytes?.(
+      situationOf(this.#job, world.hosts, bytes, column),
+    );
+    const pacing = pacingFor(fabric, this.#settings, world.size, operationBytes);
+    return {
       rank: world.rank,
       channels: fabric.channels.length,
-      strategy,
-      chunkBytes: this.#benchmark.wholeMessages ? Math.max(1, bytes) : chunkBytes,
-      window,
-    });
+      strategy: column.strategy,
+      chunkBytes: this.#benchmark.wholeMessages ? Math.max(1, bytes) : pacing.chunkBytes,
+      window: pacing.window,
+    };
   }
 
   async #check(engine: Engine, turns: readonly Turn[], plans: readonly Plan[]): Promise<Checked[]> {
@@ -210,23 +221,24 @@ export class RowRunner {
 
   /** Every turn's samples and the path of all of them, on rank 0. */
   async #time(
-    engine: Engine,
-    plans: readonly Plan[],
+    { engine, plans, marks }: Ready,
     count: Count,
   ): Promise<{ timed: TurnSamples[] | undefined; path: Path | undefined }> {
     const own: Float64Array[] = [];
+    const times = new MarkedTimes(marks);
     const { world, path: meter } = this.#session;
     // Where rank 0 has the clock, what the others measured is waiting for their turn.
     const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
     const loops = plans.map((plan) => ({ plan, iterations: count.iterations }));
     const { proof } = await meter.around(loops, async () => {
-      for (const plan of plans) {
-        const samples = await engine.run(plan, count);
+      for (const [turn, plan] of plans.entries()) {
+        const samples = await engine.run(plan, { ...count, ...times.options(turn) });
         own.push(counts ? samples : new Float64Array());
       }
     });
     const all = await gatherSamples(world, own, Math.ceil(count.iterations / count.batch));
-    const timed = all && plans.map((_, turn) => samplesOf(turn, all, count));
+    const marked = await times.gather(world);
+    const timed = all && plans.map((_, turn) => samplesOf(turn, all, count, marked[turn]));
     return { timed, path: proof?.path };
   }
 

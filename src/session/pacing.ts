@@ -10,11 +10,18 @@ const networkPacing = { chunkBytes: 2 ** 20, window: 16 };
 export const preferredPacing = (provider: string): { chunkBytes: number; window: number } =>
   provider === 'shm' ? shmPacing : networkPacing;
 
-/** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
+/** Operations in flight where they are small; more gained nothing. */
+const mostSmall = 256;
+
+/**
+ * The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. Where
+ * operations are of `operationBytes`, smaller than chunks, as many are in flight as have the bytes of a window of chunks.
+ */
 export function pacingFor(
   fabric: Fabric,
   settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
+  operationBytes = Number.POSITIVE_INFINITY,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);
   const limits = fabric.channels.flatMap(({ sendQueue, receiveQueue }) => [
@@ -22,7 +29,9 @@ export function pacingFor(
     Math.floor(receiveQueue / Math.max(1, world - 1)),
   ]);
   const wanted = settings.window ?? preferred.window;
-  const window = Math.max(1, Math.min(wanted, ...limits));
+  const small = Math.min(mostSmall, (preferred.chunkBytes * preferred.window) / operationBytes);
+  const most = settings.window ?? Math.max(preferred.window, Math.ceil(small));
+  const window = Math.max(1, Math.min(most, ...limits));
   const chunkBytes = Math.min(
     settings.chunkBytes ?? preferred.chunkBytes,
     ...fabric.channels.map((channel) => channel.maxWriteBytes),

@@ -107,6 +107,14 @@ export const numberAbove = (least: number): ValueKind<number> =>
     (value) => Number.isFinite(value) && value > least,
   );
 
+/** A number from `least` to `most`. */
+export const numberBetween = (least: number, most: number): ValueKind<number> =>
+  numberKind(
+    `a number from ${least} to ${most}`,
+    'number',
+    (value) => value >= least && value <= most,
+  );
+
 export const percent: ValueKind<number> = numberKind(
   'a percentage, 0 or more',
   'number',

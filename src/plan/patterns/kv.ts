@@ -1,0 +1,198 @@
+import { WeftError } from '../../errors.js';
+import { seededRandom } from '../../measure/seeded-random.js';
+import { type Block, type BlockPart, checkBytes, checkCount, type Traffic } from '../traffic.js';
+
+/** Caches of requests that move from the ranks that filled them to the ranks that read on. */
+export interface KvTraffic {
+  readonly world: number;
+  /** The first ranks; default: half of all. */
+  readonly prefill?: number | undefined;
+  /** The ranks after them. With neither given, all others. */
+  readonly decode?: number | undefined;
+  readonly requests: number;
+  readonly layers: number;
+  /** Of each layer of a request. */
+  readonly pages: number;
+  readonly pageBytes: number;
+  /** How often a page does not follow the page before it in memory, 0 to 1; at both ends apart. */
+  readonly fragmentation: number;
+  /** Pages that follow each other at both ends travel as one part. */
+  readonly coalesce: boolean;
+  /** Decides where pages lie. */
+  readonly seed: number;
+  /** Nanoseconds from the start of the iteration to each request's start; default: all start at once. */
+  readonly arrivals?: readonly number[] | undefined;
+  /** Decode ranks read instead of being written to. */
+  readonly pull?: boolean | undefined;
+}
+
+/** A pool has this much more room than pages. */
+const poolSlack = 0.25;
+
+/**
+ * Request i goes from prefill rank i % N to the decode ranks in turn, in such an order that every pair gets its share.
+ * A rank has a pool of page slots per layer, and a page table that names the slots of its requests: the same slots in
+ * every layer, as inference servers have it.
+ */
+export function kvTraffic(options: KvTraffic): Traffic {
+  const { world, layers, pages, pageBytes, arrivals, pull = false } = options;
+  const { prefill, decode } = rolesOf(options);
+  for (const key of ['requests', 'layers', 'pages'] as const) checkCount(key, options[key]);
+  checkBytes('pageBytes', pageBytes);
+  const ends = endsOf(options.requests, prefill, decode);
+  const tables = Array.from({ length: world }, (_, rank) => {
+    const held = ends.filter(({ source, target }) => source === rank || target === rank).length;
+    return pageTable(held * pages, options.fragmentation, seedOf(options.seed, rank));
+  });
+  const used = new Uint32Array(world);
+  const buffers = new Map<string, number>();
+  const outgoing: Block[][] = tables.map(() => []);
+  const incoming: Block[][] = tables.map(() => []);
+  for (const [i, { source, target }] of ends.entries()) {
+    const pair = `${source} ${target}`;
+    const buffer = buffers.get(pair) ?? 0;
+    buffers.set(pair, buffer + 1);
+    const layoutOn = (rank: number): Layout => {
+      const { slots, pool } = tables[rank]!;
+      return { slots: slots.slice(used[rank]!, used[rank]! + pages), pool };
+    };
+    const parts = partsOf(layoutOn(source), layoutOn(target), options);
+    const { sourceOffset, targetOffset } = parts[0]!;
+    const at = arrivals?.[i] ?? 0;
+    const block: Block = {
+      ...{ source, target, buffer, sourceOffset, targetOffset },
+      bytes: layers * pages * pageBytes,
+      ...(parts.length > 1 && { parts }),
+      ...(at > 0 && { notBefore: at }),
+    };
+    outgoing[source]!.push(block);
+    incoming[target]!.push(block);
+    used[source]! += pages;
+    used[target]! += pages;
+  }
+  const bytesOf = (rank: number) => tables[rank]!.pool * layers * pageBytes;
+  return {
+    title: `KV-cache hand-off, ${pull ? 'pull' : 'push'}`,
+    world,
+    sequential: false,
+    ...(pull && { readable: true }),
+    outgoing: (rank) => outgoing[rank]!,
+    incoming: (rank) => incoming[rank]!,
+    sourceBytes: (rank) => (rank < prefill ? bytesOf(rank) : 0),
+    targetBytes: (rank) => (rank < prefill ? 0 : bytesOf(rank)),
+  };
+}
+
+/** How many ranks prefill and how many decode. Throws BAD_USAGE where that is not all of them. */
+export function rolesOf({
+  world,
+  prefill,
+  decode,
+}: Pick<KvTraffic, 'world' | 'prefill' | 'decode'>) {
+  const first = prefill ?? (decode === undefined ? Math.floor(world / 2) : world - decode);
+  const roles = { prefill: first, decode: decode ?? world - first };
+  if (roles.prefill >= 1 && roles.decode >= 1 && roles.prefill + roles.decode === world) {
+    return roles;
+  }
+  const given = [
+    ...(prefill === undefined ? [] : [`${prefill} prefill`]),
+    ...(decode === undefined ? [] : [`${decode} decode`]),
+  ];
+  throw new WeftError(
+    'BAD_USAGE',
+    `${given.join(' and ') || 'prefill and decode'} ranks do not fit ${world} ranks`,
+    { hint: 'Every rank does one of the two, and each needs at least one rank.' },
+  );
+}
+
+/** Source and target of every request. After each round of all pairs of turns, decode ranks move on by one. */
+function endsOf(requests: number, prefill: number, decode: number) {
+  const round = leastMultiple(prefill, decode);
+  return Array.from({ length: requests }, (_, i) => ({
+    source: i % prefill,
+    target: prefill + ((i + Math.floor(i / round)) % decode),
+  }));
+}
+
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
+const leastMultiple = (a: number, b: number): number => (a / greatestDivisor(a, b)) * b;
+
+const seedOf = (seed: number, rank: number): number =>
+  (Math.imul(seed, 0x9e3779b1) + Math.imul(rank + 1, 0x85ebca6b)) >>> 0;
+
+/** Where the pages of a rank lie: runs of pages that follow each other, in any order, with gaps between them. */
+function pageTable(pages: number, fragmentation: number, seed: number) {
+  const random = seededRandom(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  const runs: { first: number; length: number; gap: number }[] = [];
+  for (let page = 0; page < pages; page++) {
+    const last = runs.at(-1);
+    if (last === undefined || random() < fragmentation)
+      runs.push({ first: page, length: 1, gap: 0 });
+    else last.length++;
+  }
+  for (let i = runs.length - 1; i > 0; i--) {
+    const other = below(i + 1);
+    [runs[i], runs[other]] = [runs[other]!, runs[i]!];
+  }
+  const free = Math.ceil(pages * poolSlack);
+  for (let i = 0; i < free; i++) {
+    // One place more than there are runs: the rest of the pool.
+    const run = runs[below(runs.length + 1)];
+    if (run !== undefined) run.gap++;
+  }
+  const slots = new Array<number>(pages);
+  let next = 0;
+  for (const { first, length, gap } of runs) {
+    next += gap;
+    for (let i = 0; i < length; i++) slots[first + i] = next++;
+  }
+  return { slots, pool: pages + free };
+}
+
+interface Layout {
+  readonly slots: readonly number[];
+  /** Slots of a layer. */
+  readonly pool: number;
+}
+
+function partsOf(
+  from: Layout,
+  to: Layout,
+  { layers, pageBytes: bytes, coalesce }: KvTraffic,
+): BlockPart[] {
+  const parts: { sourceOffset: number; targetOffset: number; bytes: number }[] = [];
+  for (let layer = 0; layer < layers; layer++) {
+    for (const [page, slot] of from.slots.entries()) {
+      const sourceOffset = (layer * from.pool + slot) * bytes;
+      const targetOffset = (layer * to.pool + to.slots[page]!) * bytes;
+      const last = parts.at(-1);
+      const adjoins =
+        last !== undefined &&
+        last.sourceOffset + last.bytes === sourceOffset &&
+        last.targetOffset + last.bytes === targetOffset;
+      if (coalesce && adjoins) last.bytes += bytes;
+      else parts.push({ sourceOffset, targetOffset, bytes });
+    }
+  }
+  return parts;
+}
+
+/** When requests start, in nanoseconds: groups of `burst`, evenly or as a Poisson process, `perSecond` requests in all. */
+export function kvArrivals(options: {
+  readonly requests: number;
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly arrivals: 'poisson' | 'even';
+  readonly seed: number;
+}): number[] {
+  const { requests, perSecond, burst, arrivals, seed } = options;
+  const random = seededRandom(seedOf(seed, -1));
+  const meanGap = (burst / perSecond) * 1e9;
+  let now = 0;
+  return Array.from({ length: requests }, (_, i) => {
+    if (i > 0 && i % burst === 0)
+      now += arrivals === 'even' ? meanGap : -Math.log(1 - random()) * meanGap;
+    return Math.round(now);
+  });
+}
