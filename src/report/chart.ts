@@ -30,7 +30,7 @@ export const topics = [
   { id: 'pairs', title: 'Pairs', kinds: ['pairs', 'pair-times'] },
   { id: 'routing', title: 'Routing', kinds: ['routing', 'routed-ranks'] },
   { id: 'parts', title: 'Ranks, peers and rails', kinds: ['rails', 'peers', 'ranks'] },
-  { id: 'samples', title: 'Samples', kinds: ['spread', 'distribution'] },
+  { id: 'samples', title: 'Samples', kinds: ['request-times', 'spread', 'distribution'] },
   { id: 'history', title: 'History', kinds: ['history'] },
 ] as const;
 /** What a chart shows. */

@@ -6,6 +6,7 @@ import { bandwidth, chartBySize, latency, percent } from './charts/by-size.js';
 import { byGrid, messageRates, proxyShare, requestStages } from './charts/gpu-initiated.js';
 import { byBuffers, byNodes, configurations } from './charts/of-benchmarks.js';
 import { peerBars, rankBars } from './charts/parts.js';
+import { requestTimes } from './charts/request-times.js';
 import { routedRankBars, routingMaps } from './charts/routing.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
 import { soakCharts } from './charts/soak.js';
@@ -68,6 +69,7 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     ...chartsOfKinds(runs, many),
     ...one('peers', peerBars(lines)),
     ...one('ranks', rankBars(lines)),
+    ...one('request-times', requestTimes(lines)),
     ...one('spread', spreadBoxes(lines)),
     ...one('distribution', distribution(lines)),
   ];
