@@ -132,6 +132,8 @@ export class Against implements AsyncDisposable {
       nanoseconds: summarize(samples, batch),
       samples: [samples],
       byRank: [],
+      marks: [],
+      plans: [],
       batch,
     });
   }

@@ -44,7 +44,9 @@ export async function fitCells(
   const { world } = session;
   const available = await gatherAvailable(world);
   const rooms = await gatherRooms(session);
-  const canRead = (await world.allgather('reads', canReadRemote(session.fabric.caps))).every(Boolean);
+  const canRead = (await world.allgather('reads', canReadRemote(session.fabric.caps))).every(
+    Boolean,
+  );
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
   for (const bytes of rowSizes(job)) {

@@ -1,9 +1,10 @@
+import { extentOf } from '../../measure/extent.js';
 import { groupBy } from '../../measure/group.js';
 import { plural, rangeText, sizeText } from '../../measure/units.js';
 import type { RoutingFacts } from '../../results/routing.js';
 import type { PerRank, Row, Run } from '../../results/schema.js';
 import { framed, places } from '../axes.js';
-import { type ChartParts, extentOf, rounded } from '../chart.js';
+import { type ChartParts, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';
