@@ -67,6 +67,7 @@ const settingNames: Readonly<Record<string, string>> = {
   buffers: 'Independent buffers',
   repeats: 'Repeats of the whole run',
   columns: 'Columns requested',
+  against: 'Compared with',
   pattern: 'Pattern',
   pin: 'Pinning of ranks',
   authenticated: 'Ranks authenticated',
