@@ -98,20 +98,20 @@ async function bothWays(provider, bytes) {
 
 const round3 = (value) => Math.round(value * 1000) / 1000;
 
-/** At least 0.95 of C's messages per second, with as many messages per sample, in flight and over as many channels. */
+/** At least 0.95 of C's messages per second: as many per sample and in flight, over as many channels. */
 async function messageRate(provider, bytes, channels) {
   const size = ['-b', `${bytes}`, '-e', `${bytes}`, '--channels', `${channels}`];
-  const words = ['rate', '--provider', provider, ...size, '--columns', 'RoundRobinPin', ...budget];
-  const run = () => weftJson(words);
-  const { settings } = run();
-  const { window, own = {} } = settings;
-  const messages = own.messages ?? 1000;
-  const amount = ['--messages', `${messages}`, '--samples', `${Math.ceil(2e5 / messages)}`];
+  const column = channels === 1 ? 'SinglePin' : 'MultiPin';
+  const words = ['rate', '--provider', provider, ...size, '--columns', column, ...budget];
+  const { window, own } = weftJson(words).settings;
+  const { messages } = own;
+  const amount = ['--messages', `${messages}`, '--samples', `${Math.ceil(4e5 / messages)}`];
   const pacing = ['--window', `${window}`, '--channels', `${channels}`, '--cores', '0,1'];
-  const args = ['--provider', over(provider), '--size', `${bytes}`, ...pacing, ...amount];
+  const huge = messages * bytes >= hugeFrom ? ['--huge-pages'] : [];
+  const c = ['--provider', over(provider), '--size', `${bytes}`, ...pacing, ...amount, ...huge];
   const times = await inTurns(rounds, {
-    c: async () => (await cProgram('fabric-rate', args)) / messages,
-    weft: () => 1e3 / run().rows.find((row) => row.outcome === 'passed').mops,
+    c: async () => (await cProgram('fabric-rate', c)) / messages,
+    weft: () => weftJson(words).rows[0].nanoseconds.p50 / messages,
   });
   const label = `rate  ${provider.padEnd(4)} ${sizeText(bytes).padStart(5)} ${channels} ch`;
   return report(label, times.weft, times.c, round3(1 / 0.95), median);

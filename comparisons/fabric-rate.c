@@ -26,6 +26,7 @@ struct settings {
     uint64_t messages, samples, warmup, window;
     int channels;
     int cores[2]; /* -1: not pinned */
+    bool huge_pages;
     unsigned timeout_s;
 };
 
@@ -49,9 +50,18 @@ static uint64_t all_received(const struct rank *rank)
     return sum;
 }
 
+/* The core is yielded only when no channel has had anything for a while. */
 static void poll_all(struct rank *rank)
 {
-    for (int c = 0; c < rank->s->channels; c++) side_poll(&rank->sides[c]);
+    unsigned quiet = rank->sides[0].empty_polls;
+    for (int c = 0; c < rank->s->channels; c++) {
+        struct side *side = &rank->sides[c];
+        /* Only the last looks long enough to yield. */
+        side->empty_polls = c + 1 < rank->s->channels ? 0 : quiet;
+        side_poll(side);
+        if (side->empty_polls == 0) quiet = 0;
+    }
+    rank->sides[0].empty_polls = rank->sides[rank->s->channels - 1].empty_polls;
 }
 
 static void post_receives(struct rank *rank, uint64_t window)
@@ -63,24 +73,31 @@ static void post_receives(struct rank *rank, uint64_t window)
     }
 }
 
-static void post_message(struct side *side, const struct settings *s)
+/* Messages lie one behind the other, and channels have equal shares of them. */
+static uint64_t share_of(const struct settings *s, int channel)
 {
-    if (s->sends) POST(side, fi_send(side->ep, side->out, s->bytes, side->desc, side->peer, NULL));
-    else side_write(side, 0, s->bytes, 1, FI_DELIVERY_COMPLETE);
+    return s->messages / (uint64_t)s->channels + ((uint64_t)channel < s->messages % (uint64_t)s->channels);
+}
+
+static void post_message(struct side *side, const struct settings *s, uint64_t index)
+{
+    size_t offset = index * s->bytes;
+    if (s->sends) POST(side, fi_send(side->ep, side->out + offset, s->bytes, side->desc, side->peer, NULL));
+    else side_write(side, offset, s->bytes, 1, FI_DELIVERY_COMPLETE);
 }
 
 /* Channels take turns; one whose window is full is passed over until a completion makes room. */
 static void send_messages(struct rank *rank)
 {
     const struct settings *s = rank->s;
-    uint64_t posted[most_channels], target = all_sent(rank) + s->messages;
-    for (int c = 0; c < s->channels; c++) posted[c] = rank->sides[c].sent;
+    uint64_t before[most_channels], posted[most_channels] = {0}, target = all_sent(rank) + s->messages;
+    for (int c = 0; c < s->channels; c++) before[c] = rank->sides[c].sent;
     for (uint64_t left = s->messages; left > 0;) {
         bool full = true;
-        for (int c = 0; c < s->channels && left > 0; c++) {
-            if (posted[c] - rank->sides[c].sent >= s->window) continue;
-            post_message(&rank->sides[c], s);
-            posted[c]++;
+        for (int c = 0; c < s->channels; c++) {
+            struct side *side = &rank->sides[c];
+            if (posted[c] == share_of(s, c) || posted[c] - (side->sent - before[c]) >= s->window) continue;
+            post_message(side, s, posted[c]++);
             left--;
             full = false;
         }
@@ -136,7 +153,8 @@ static void be_rank(int number, int socket, const void *settings)
 {
     static struct rank rank;
     const struct settings *s = rank.s = settings;
-    struct side_options options = {.provider = s->provider, .bytes = s->bytes};
+    size_t bytes = share_of(s, 0) * s->bytes;
+    struct side_options options = {.provider = s->provider, .bytes = bytes, .huge_pages = s->huge_pages};
     options.caps = s->sends ? FI_MSG : FI_MSG | FI_RMA;
     if (!s->sends) options.op_flags = FI_DELIVERY_COMPLETE;
     alarm(s->timeout_s);
@@ -146,7 +164,7 @@ static void be_rank(int number, int socket, const void *settings)
         side->socket = socket;
         side_open_domain(side, &options);
         side_open_endpoint(side, &options);
-        memset(side->out, number + 1, s->bytes);
+        memset(side->out, number + 1, bytes);
     }
     /* After opening: a provider's own threads are not to share the core with this loop. */
     if (s->cores[number] >= 0) pin_to_core(s->cores[number]);
@@ -156,7 +174,7 @@ static void be_rank(int number, int socket, const void *settings)
     size_t count = run(&rank, samples);
     if (number == 0) print_result(&rank, samples, count);
     for (int c = 0; c < s->channels; c++) {
-        if (number == 1) side_check(&rank.sides[c], s->bytes);
+        if (number == 1) side_check(&rank.sides[c], s->sends ? s->bytes : share_of(s, c) * s->bytes);
         /* Not left to the end of the process: shm's segment would stay in /dev/shm. */
         side_close_endpoint(&rank.sides[c]);
         side_close_domain(&rank.sides[c]);
@@ -167,7 +185,7 @@ static void be_rank(int number, int socket, const void *settings)
 static void usage(void)
 {
     fputs("usage: fabric-rate [--provider P] [--op write|send] [--size BYTES] [--window N] [--channels N]\n"
-          "         [--messages N] [--samples N] [--warmup N] [--cores A,B] [--timeout SECONDS]\n",
+          "         [--messages N] [--samples N] [--warmup N] [--cores A,B] [--huge-pages] [--timeout SECONDS]\n",
           stderr);
     exit(2);
 }
@@ -179,7 +197,7 @@ static struct settings parse(int argc, char **argv)
     static const struct option options[] = {
         {"provider", 1, 0, 'p'}, {"op", 1, 0, 'o'},      {"size", 1, 0, 's'},   {"window", 1, 0, 'W'},
         {"channels", 1, 0, 'c'}, {"messages", 1, 0, 'm'}, {"samples", 1, 0, 'n'}, {"warmup", 1, 0, 'w'},
-        {"cores", 1, 0, 'C'},    {"timeout", 1, 0, 't'}, {0}};
+        {"cores", 1, 0, 'C'},    {"timeout", 1, 0, 't'}, {"huge-pages", 0, 0, 'H'}, {0}};
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 'p': s.provider = optarg; break;
@@ -197,11 +215,12 @@ static struct settings parse(int argc, char **argv)
         case 'C':
             if (sscanf(optarg, "%d,%d", &s.cores[0], &s.cores[1]) != 2) usage();
             break;
+        case 'H': s.huge_pages = true; break;
         default: usage();
         }
     }
-    bool channels = s.channels > 0 && s.channels <= most_channels;
-    if (!channels || s.bytes == 0 || s.messages == 0 || s.samples == 0 || s.window == 0 || optind != argc) usage();
+    bool channels = s.channels > 0 && s.channels <= most_channels && (uint64_t)s.channels <= s.messages;
+    if (!channels || s.bytes == 0 || s.samples == 0 || s.window == 0 || optind != argc) usage();
     return s;
 }
 
