@@ -4,7 +4,7 @@ import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
 import { option, wholeNumber } from '../settings/option.js';
-import { algorithmOption, collectiveSizes, collectiveTurn } from './collective.js';
+import { algorithmOption, broadcastRoute, collectiveSizes, collectiveTurn } from './collective.js';
 
 export const broadcast = defineBenchmark({
   id: 'broadcast',
@@ -32,7 +32,7 @@ export const broadcast = defineBenchmark({
         hint: `Use --root 0 to ${world - 1}.`,
       });
     }
-    const route = routes[algorithm === 'auto' ? 'direct' : algorithm];
+    const route = routes[algorithm === 'auto' ? broadcastRoute(world, bytes) : algorithm];
     return [collectiveTurn({ kind: 'broadcast', world, bytes, route, root })];
   },
 });

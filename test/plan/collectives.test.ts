@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { broadcastRoute } from '../../src/benchmarks/collective.js';
 import { boundOfTraffic, loadOfTraffic } from '../../src/plan/bound.js';
 import type { CollectiveTraffic } from '../../src/plan/patterns/collective-layout.js';
 import { type Collective, collective } from '../../src/plan/patterns/collectives.js';
@@ -166,6 +167,12 @@ describe('the bound', () => {
     expect(boundOf('broadcast', ring)).toBeCloseTo(1, 6);
     expect(boundOf('broadcast', tree)).toBeCloseTo(3, 6);
   });
+});
+
+test('a broadcast takes the ring when there are pieces for all ranks, and a tree among many', () => {
+  expect(broadcastRoute(4, 2 ** 20)).toBe('ring');
+  expect(broadcastRoute(4, 2 ** 20 - 64)).toBe('direct');
+  expect(broadcastRoute(64, 2 ** 20)).toBe('tree');
 });
 
 describe.each(Object.values(routes))('the route $title', ({ to, from }) => {

@@ -56,7 +56,7 @@ export interface Duty {
  * Pieces wait for each other, not whole shares: one piece is added or passed on while the next one arrives. Large
  * enough that a message costs little; small enough that what arrived is added while the cache holds it.
  */
-const defaultPieceBytes = 256 * 2 ** 10;
+export const collectivePieceBytes = 256 * 2 ** 10;
 const mostPieces = 64;
 
 /** Where everything lies, and which blocks there are. */
@@ -217,7 +217,7 @@ export class CollectiveLayout {
 
   /** How many pieces the share of a channel is cut into: as many as immediates can name, and one where none waits. */
   pieces(strategy: Strategy, channels: number): number {
-    const { pieceBytes = defaultPieceBytes } = this.#options;
+    const { pieceBytes = collectivePieceBytes } = this.#options;
     const passedOn = this.#children.some((children, place) => place > 0 && children.length > 0);
     if (!this.adds && !passedOn) return 1;
     const [largest] = strategy.split(this.#stride, channels);
