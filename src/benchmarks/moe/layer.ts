@@ -89,9 +89,11 @@ function hashOf({ world, hostOf, tokens }: Routing): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Slices of what comes back are not smaller than this between two ranks, on average: each costs a message. */
+/** Slices are not smaller than this between two ranks, on average: each costs a message. */
 const sliceBytes = 2 ** 20;
 const mostSlices = 16;
+/** Of all micro-batches: they are numbered in immediates. */
+const mostOfAll = 64;
 
 const phases = { Dispatch: 'dispatch', Combine: 'combine', Both: 'both' } as const;
 export type Variant = keyof typeof phases;
@@ -113,12 +115,13 @@ function makeLayout(situation: What & { readonly variant: Variant }): MoeLayout 
     slices: 1,
   };
   const whole = new MoeLayout(layer);
-  if (variant === 'Dispatch') return whole;
   const { world } = routing;
   const sent = sentTokens(whole).reduce((sum, { out }) => sum + out, 0);
-  const between = (sent * layer.combineBytes) / (world * (world - 1)) / layer.microBatches;
-  const slices = Math.min(mostSlices, Math.max(1, Math.floor(between / sliceBytes)));
-  return new MoeLayout({ ...layer, slices });
+  const bytes = variant === 'Dispatch' ? layer.dispatchBytes : layer.combineBytes;
+  const between = (sent * bytes) / (world * (world - 1)) / layer.microBatches;
+  const most = Math.min(mostSlices, Math.floor(mostOfAll / layer.microBatches));
+  const slices = Math.min(most, Math.max(1, Math.floor(between / sliceBytes)));
+  return slices === 1 ? whole : new MoeLayout({ ...layer, slices });
 }
 
 /** By rank: tokens that leave for other ranks' experts, and that arrive from other ranks. */

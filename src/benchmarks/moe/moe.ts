@@ -33,6 +33,7 @@ export const moe = defineBenchmark({
     rowBytes(options)
       .map((bytes) => routingOf({ world, bytes, options }).hash)
       .join(' '),
+  operationBytes: (situation) => layoutOf(situation).meanRunBytes,
   turns: (situation) => {
     const layout = layoutOf(situation);
     const bytes = meanSent(situation);

@@ -11,7 +11,7 @@ export interface MoeLayer {
   readonly phase: 'dispatch' | 'combine' | 'both';
   /** Parts of the tokens that are dispatched one after the other. */
   readonly microBatches: number;
-  /** Parts of a micro-batch whose sums are made as soon as they have come back. */
+  /** Parts of a micro-batch that go to all peers before the next does; sums are made when one has come back. */
   readonly slices: number;
 }
 
@@ -84,6 +84,24 @@ export class MoeLayout {
         this.#before[(origin * this.world + ranks[i]!) * row + part + 1]!++;
       }
     }
+  }
+
+  /** Of neighbouring tokens that go to the same rank, over all of them. */
+  get meanRunBytes(): number {
+    const { dispatchBytes, phase } = this.layer;
+    if (phase === 'combine') return Number.POSITIVE_INFINITY;
+    let [runs, copies] = [0, 0];
+    for (const { starts, ranks } of this.copies) {
+      const last = new Int32Array(this.world).fill(-2);
+      copies += ranks.length;
+      for (let token = 0; token + 1 < starts.length; token++) {
+        for (let i = starts[token]!; i < starts[token + 1]!; i++) {
+          if (last[ranks[i]!] !== token - 1) runs++;
+          last[ranks[i]!] = token;
+        }
+      }
+    }
+    return (copies * dispatchBytes) / Math.max(1, runs);
   }
 
   /** The tokens of a rank that these slices hold: from the first up to but without the last. */

@@ -1,7 +1,16 @@
 import { type Plan, planVersion, type Step } from '../plan.js';
 import type { Block } from '../traffic.js';
 import { pacingOf, placePieces, type WritePlanOptions, waitFor, writeOf } from '../write-plan.js';
-import { arrivals, batchesOf, comebacks, dispatches, returns, slicesOf, sumParts } from './moe.js';
+import {
+  arrivals,
+  batchesOf,
+  comebacks,
+  dispatches,
+  inSlices,
+  returns,
+  slicesOf,
+  sumParts,
+} from './moe.js';
 import type { MoeLayout } from './moe-layout.js';
 
 export interface MoePlanOptions extends WritePlanOptions {
@@ -45,8 +54,8 @@ class MoeSteps {
   add(batch: number): void {
     const { rank, overlap } = this.#options;
     const begin = this.all.length;
-    this.#write(dispatches(this.#layout, rank, batch), this.#before);
-    const waits = this.#wait(arrivals(this.#layout, rank, batch));
+    this.#write(inSlices(this.#layout, rank, batch, dispatches), this.#before);
+    const waits = this.#wait(inSlices(this.#layout, rank, batch, arrivals));
     const arrived = this.#join([...this.#before, ...waits]);
     if (this.#layout.layer.phase !== 'dispatch') this.#combine(batch, arrived);
     this.#before = overlap ? arrived : this.#join(indices(begin, this.all.length));
@@ -55,9 +64,8 @@ class MoeSteps {
   #combine(batch: number, after: readonly number[]): void {
     const { rank } = this.#options;
     const layout = this.#layout;
-    const slices = slicesOf(layout, batch);
-    for (const slice of slices) this.#write(returns(layout, rank, slice), after);
-    for (const slice of slices) {
+    this.#write(inSlices(layout, rank, batch, returns), after);
+    for (const slice of slicesOf(layout, batch)) {
       const waits = this.#wait(comebacks(layout, rank, slice));
       const parts = sumParts(layout, rank, slice);
       if (parts.length === 0) continue;

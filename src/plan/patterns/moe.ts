@@ -14,10 +14,10 @@ const titles = {
  */
 export function moeTraffic(layout: MoeLayout): Traffic {
   const { phase } = layout.layer;
-  const inBatches = (ofBatch: typeof arrivals, ofSlice: typeof returns) => (rank: number) =>
+  const inBatches = (there: BlocksOf, back: BlocksOf) => (rank: number) =>
     batchesOf(layout).flatMap((batch) => [
-      ...ofBatch(layout, rank, batch),
-      ...slicesOf(layout, batch).flatMap((slice) => ofSlice(layout, rank, slice)),
+      ...inSlices(layout, rank, batch, there),
+      ...inSlices(layout, rank, batch, back),
     ]);
   return {
     title: titles[phase],
@@ -40,10 +40,8 @@ export function moeTraffic(layout: MoeLayout): Traffic {
 
 /** The last micro-batch goes back when all tokens have arrived, and none goes back before the first has. */
 function relaysOf(layout: MoeLayout, rank: number) {
-  const came = batchesOf(layout).map((batch) => arrivals(layout, rank, batch));
-  const went = batchesOf(layout).map((batch) =>
-    slicesOf(layout, batch).flatMap((slice) => returns(layout, rank, slice)),
-  );
+  const came = batchesOf(layout).map((batch) => inSlices(layout, rank, batch, arrivals));
+  const went = batchesOf(layout).map((batch) => inSlices(layout, rank, batch, returns));
   return [
     { received: came.flat(), sent: went.at(-1)! },
     { received: came[0]!, sent: went.flat() },
@@ -62,27 +60,38 @@ const targetsOf = ({ world }: MoeLayout, rank: number): number[] =>
 const sourcesOf = ({ world }: MoeLayout, rank: number): number[] =>
   Array.from({ length: world - 1 }, (_, i) => (rank + world - 1 - i) % world);
 
-/** The tokens of a micro-batch from each origin to each host that has any. */
-export const dispatches = (layout: MoeLayout, rank: number, batch: number): Block[] =>
-  targetsOf(layout, rank).flatMap((host) => dispatchOf(layout, rank, host, batch));
-export const arrivals = (layout: MoeLayout, rank: number, batch: number): Block[] =>
-  sourcesOf(layout, rank).flatMap((origin) => dispatchOf(layout, origin, rank, batch));
+/** What a rank sends or receives of a slice: a block for each other rank that has anything. */
+export type BlocksOf = (layout: MoeLayout, rank: number, slice: number) => Block[];
 
-/** What experts return of a slice: from each host to each origin that has any. */
-export const returns = (layout: MoeLayout, rank: number, slice: number): Block[] =>
+/** Slice by slice: a rank that sent everything to one peer first would leave others idle where peers get more than it. */
+export const inSlices = (
+  layout: MoeLayout,
+  rank: number,
+  batch: number,
+  blocksOf: BlocksOf,
+): Block[] => slicesOf(layout, batch).flatMap((slice) => blocksOf(layout, rank, slice));
+
+/** Tokens on their way to experts. */
+export const dispatches: BlocksOf = (layout, rank, slice) =>
+  targetsOf(layout, rank).flatMap((host) => dispatchOf(layout, rank, host, slice));
+export const arrivals: BlocksOf = (layout, rank, slice) =>
+  sourcesOf(layout, rank).flatMap((origin) => dispatchOf(layout, origin, rank, slice));
+
+/** What experts return. */
+export const returns: BlocksOf = (layout, rank, slice) =>
   targetsOf(layout, rank).flatMap((origin) => returnOf(layout, origin, rank, slice));
-export const comebacks = (layout: MoeLayout, rank: number, slice: number): Block[] =>
+export const comebacks: BlocksOf = (layout, rank, slice) =>
   sourcesOf(layout, rank).flatMap((host) => returnOf(layout, rank, host, slice));
 
-function dispatchOf(layout: MoeLayout, origin: number, host: number, batch: number): Block[] {
-  const { phase, slices, dispatchBytes } = layout.layer;
+function dispatchOf(layout: MoeLayout, origin: number, host: number, slice: number): Block[] {
+  const { phase, dispatchBytes } = layout.layer;
   if (phase === 'combine') return [];
-  const first = layout.between(origin, host, batch * slices);
-  const count = layout.between(origin, host, (batch + 1) * slices) - first;
+  const first = layout.between(origin, host, slice);
+  const count = layout.between(origin, host, slice + 1) - first;
   if (count === 0) return [];
   let known: BlockPart[] | undefined;
   const runs = () => {
-    known ??= runsOf(layout, origin, host, batch);
+    known ??= runsOf(layout, origin, host, slice);
     return known;
   };
   // Loads and bounds ask for bytes alone, of all pairs of ranks.
@@ -90,7 +99,7 @@ function dispatchOf(layout: MoeLayout, origin: number, host: number, batch: numb
     {
       source: origin,
       target: host,
-      buffer: batch,
+      buffer: slice,
       get sourceOffset() {
         return runs()[0]!.sourceOffset;
       },
@@ -104,7 +113,7 @@ function dispatchOf(layout: MoeLayout, origin: number, host: number, batch: numb
 }
 
 function returnOf(layout: MoeLayout, origin: number, host: number, slice: number): Block[] {
-  const { phase, microBatches, combineBytes } = layout.layer;
+  const { phase, microBatches, slices, combineBytes } = layout.layer;
   const first = layout.between(origin, host, slice);
   const count = layout.between(origin, host, slice + 1) - first;
   if (phase === 'dispatch' || count === 0) return [];
@@ -112,7 +121,7 @@ function returnOf(layout: MoeLayout, origin: number, host: number, slice: number
     {
       source: host,
       target: origin,
-      buffer: (phase === 'both' ? microBatches : 0) + slice,
+      buffer: (phase === 'both' ? microBatches * slices : 0) + slice,
       sourceOffset: layout.returnedAt(origin, host, first),
       targetOffset: layout.cameBackAt(origin, host, first),
       bytes: count * combineBytes,
@@ -121,13 +130,13 @@ function returnOf(layout: MoeLayout, origin: number, host: number, slice: number
 }
 
 /** Neighbouring tokens are one part: they lie beside each other at both ends. */
-function runsOf(layout: MoeLayout, origin: number, host: number, batch: number): BlockPart[] {
-  const { dispatchBytes, slices } = layout.layer;
+function runsOf(layout: MoeLayout, origin: number, host: number, slice: number): BlockPart[] {
+  const { dispatchBytes } = layout.layer;
   const { starts, ranks } = layout.copies[origin]!;
-  const [from, to] = layout.tokensOf(origin, batch * slices, (batch + 1) * slices);
+  const [from, to] = layout.tokensOf(origin, slice, slice + 1);
   const runs: { sourceOffset: number; targetOffset: number; bytes: number }[] = [];
   let before = -2;
-  let n = layout.between(origin, host, batch * slices);
+  let n = layout.between(origin, host, slice);
   for (let token = from; token < to; token++) {
     if (!ranks.subarray(starts[token], starts[token + 1]).includes(host)) continue;
     if (token === before + 1) runs.at(-1)!.bytes += dispatchBytes;
@@ -144,7 +153,7 @@ function runsOf(layout: MoeLayout, origin: number, host: number, batch: number):
 
 const arrived = (layout: MoeLayout, rank: number): Content[] =>
   batchesOf(layout)
-    .flatMap((batch) => arrivals(layout, rank, batch))
+    .flatMap((batch) => inSlices(layout, rank, batch, arrivals))
     .flatMap((block) =>
       partsOf(block).map(({ sourceOffset: offset, targetOffset, bytes }) => ({
         offset: targetOffset,
