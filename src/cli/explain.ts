@@ -2,8 +2,8 @@ import { WeftError } from '../errors.js';
 import { explain } from '../plan/explain.js';
 import { type Drawn, isPlanned } from '../runner/benchmark.js';
 import { columnsOf } from '../runner/columns.js';
-import { type Job, rowSizes, turnsOf } from '../runner/job.js';
-import { preferredPacing } from '../session/pacing.js';
+import { type Job, rowSizes, situationOf, turnsOf } from '../runner/job.js';
+import { preferredPacing, windowFor } from '../session/pacing.js';
 import { stdoutTerminal } from './output/terminal.js';
 
 /** The plans of the largest size, one drawing per strategy; or what a benchmark says of itself. */
@@ -29,13 +29,13 @@ export function explainJob(job: Job, world: number): string {
         links,
         unicode: stdoutTerminal().unicode,
         chunkBytes: Math.max(1, chunkBytes),
-        window: settings.window ?? pacing.window,
+        window: settings.window ?? windowFor(pacing, drawn.operationBytes),
       }),
     )
     .join('\n');
 }
 
-function drawnOf(job: Job, world: number): Drawn[] {
+function drawnOf(job: Job, world: number): (Drawn & { operationBytes?: number | undefined })[] {
   const { benchmark, settings } = job;
   if (isPlanned(benchmark)) {
     const planned = { ...job, benchmark };
@@ -48,7 +48,10 @@ function drawnOf(job: Job, world: number): Drawn[] {
     const hosts = Array.from({ length: world }, () => 'this host');
     return columns.map((column) => {
       const [turn] = turnsOf(planned, hosts, bytes, column);
-      return { traffic: turn!.traffic, strategy: column.strategy };
+      const { strategy } = column;
+      const situation = situationOf(planned, hosts, bytes, column);
+      const operationBytes = benchmark.operationBytes?.(situation);
+      return { traffic: turn!.traffic, strategy, operationBytes };
     });
   }
   const drawn = benchmark.fabric === 'own' ? benchmark.traffic?.(job, world) : undefined;

@@ -13,15 +13,21 @@ export const preferredPacing = (provider: string): { chunkBytes: number; window:
 /** Operations in flight where they are small; more gained nothing. */
 const mostSmall = 256;
 
-/**
- * The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. Where
- * operations are of `operationBytes`, smaller than chunks, as many are in flight as have the bytes of a window of chunks.
- */
+/** As many operations of this size, which may be smaller than chunks, as have the bytes of a window of chunks. */
+export function windowFor(
+  { chunkBytes, window }: { chunkBytes: number; window: number },
+  operationBytes = chunkBytes,
+): number {
+  const small = Math.ceil((chunkBytes * window) / Math.max(1, operationBytes));
+  return Math.max(window, Math.min(mostSmall, small));
+}
+
+/** The pacing of plans on this fabric: asked for, or what was measured to be good, within the provider's queues. */
 export function pacingFor(
   fabric: Fabric,
   settings: Pick<FabricSettings, 'chunkBytes' | 'window'>,
   world: number,
-  operationBytes = Number.POSITIVE_INFINITY,
+  operationBytes?: number,
 ): { chunkBytes: number; window: number; reduced: boolean } {
   const preferred = preferredPacing(fabric.provider);
   const limits = fabric.channels.flatMap(({ sendQueue, receiveQueue }) => [
@@ -29,8 +35,7 @@ export function pacingFor(
     Math.floor(receiveQueue / Math.max(1, world - 1)),
   ]);
   const wanted = settings.window ?? preferred.window;
-  const small = Math.min(mostSmall, (preferred.chunkBytes * preferred.window) / operationBytes);
-  const most = settings.window ?? Math.max(preferred.window, Math.ceil(small));
+  const most = settings.window ?? windowFor(preferred, operationBytes);
   const window = Math.max(1, Math.min(most, ...limits));
   const chunkBytes = Math.min(
     settings.chunkBytes ?? preferred.chunkBytes,

@@ -20,6 +20,34 @@ const everything = (): Run[][] => [
   [made.pairsRun(8, ['rail0', 'rail1'])],
 ];
 
+test('times of requests are drawn as a distribution', () => {
+  const times = (from: number) => Array.from({ length: 201 }, (_, i) => from + i * 1000);
+  const requests = (column: string, from: number, bytes: number) =>
+    made.row({
+      ...{ column, bytes, us: 500 },
+      ...{ lastPageP50Nanoseconds: from + 100_000, lastPageP99Nanoseconds: from + 198_000 },
+      requestTimes: { requests: 4000, quantiles: times(from) },
+    });
+  const run = made.run('kv', [
+    requests('PushMultiPin', 100_000, 65_536),
+    requests('PullMultiPin', 200_000, 65_536),
+    requests('PullMultiPin', 900_000, 262_144),
+    made.row({ column: 'PushRoundRobinPin', bytes: 65_536, us: 400 }),
+  ]);
+  const drawn = chart([run], 'request-times');
+  expect(drawn.title).toContain('64K');
+  expect(drawn.summary).toBe(
+    'PushMultiPin p50 200 us, p99 298 us; PullMultiPin p50 300 us, p99 398 us',
+  );
+  const [push, pull, ...rest] = seriesOf(drawn);
+  expect(rest).toEqual([]);
+  expect([push!.data[0], push!.data.at(-1)]).toEqual([
+    [100_000, 0],
+    [300_000, 100],
+  ]);
+  expect(pull!.data[100]).toEqual([300_000, 50]);
+});
+
 describe('every figure of the reference has its chart', () => {
   test('bandwidth by size', () => {
     const drawn = chart([made.referenceRun('write')], 'bandwidth');
