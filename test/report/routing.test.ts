@@ -10,7 +10,7 @@ const routing = {
   hash: '0a22d509fb20',
   tokens: [8, 8],
   dedup: 2,
-  bytesOut: [1000, 3000],
+  bytesOut: [1000, 4000],
   bytesIn: [3000, 1000],
   experts: 4,
   counts: [
@@ -34,7 +34,6 @@ const layerRun = (): Run =>
       perRank: [18, 20].map((us, rank) => ({
         rank,
         nanoseconds: row({ column: '', bytes: 1, us }).nanoseconds,
-        load: rank === 0 ? 0.5 : 1,
       })),
     }),
   ]);
@@ -63,7 +62,7 @@ describe('of an expert layer a report shows', () => {
     expect(seriesOf(bytes).map(({ data }) => data)).toEqual([
       [
         [0, 1000],
-        [1, 3000],
+        [1, 4000],
       ],
       [
         [0, 3000],
@@ -73,7 +72,7 @@ describe('of an expert layer a report shows', () => {
     const [measured, bound] = seriesOf(chart([layerRun()], 'routed-ranks-2'));
     expect(measured!.data).toHaveLength(2);
     const [first, second] = bound!.data as number[][];
-    expect(first![1]! / second![1]!).toBeCloseTo(0.5, 3);
+    expect(first![1]! / second![1]!).toBeCloseTo(3 / 4, 3);
   });
 
   test('and a table says which routing it was and who was slowest', () => {

@@ -130,10 +130,13 @@ const bytesOfRanks = (row: Routed): ChartParts | undefined =>
 function timesOfRanks(row: Routed): ChartParts | undefined {
   const { perRank = [], ofBoundPercent, nanoseconds } = row;
   if (ofBoundPercent === null || perRank.length < 2) return undefined;
+  const { bytesOut, bytesIn, tokens } = row.routing;
+  const most = tokens.map((_, rank) => Math.max(bytesOut[rank]!, bytesIn[rank]!));
+  const [, busiest] = extentOf(most);
   const whole = (nanoseconds!.mean * ofBoundPercent) / 100;
   const byRank = new Map(perRank.map((one) => [one.rank, one]));
   const ofEach = (value: (one: PerRank) => number | undefined) =>
-    row.routing.tokens.map((_, rank) => {
+    tokens.map((_, rank) => {
       const one = byRank.get(rank);
       const found = one && value(one);
       return found === undefined ? null : rounded(found);
@@ -141,12 +144,12 @@ function timesOfRanks(row: Routed): ChartParts | undefined {
   return barChart({
     title: `${row.column}: time of each rank and its bound, ${sizeText(row.bytes!)}`,
     caption:
-      'Mean time of each rank on its own clock, and the best time that the NICs at both ends of its transfers allow for this routing.',
+      'Mean time of each rank on its own clock. The bound of the busiest rank is that of the row; the others have as much less as they send or receive less. Ranks wait for each other, so all take about as long as the busiest.',
     places: rankNames(row),
     axis: { name: 'time per iteration', text: 'ns' },
     bars: [
       { name: 'measured', color: 0, values: ofEach((one) => one.nanoseconds?.mean) },
-      { name: 'bound', color: 6, values: ofEach(({ load = 1 }) => whole * load) },
+      { name: 'bound', color: 6, values: ofEach(({ rank }) => (whole * most[rank]!) / busiest) },
     ],
   });
 }
