@@ -64,6 +64,23 @@ test.for([
   expect(stdout).toMatch(message);
 });
 
+test('other libraries carry the same routing', async () => {
+  using desk = new Desk();
+  const { exitCode, stdout } = await desk.weft(
+    `${small} --ranks 2 --tokens 8 --columns DispatchMultiPin,CombineMultiPin --against gloo --format json`,
+  );
+  expect(exitCode).toBe(0);
+  const { rows } = runSchema.parse(JSON.parse(stdout));
+  expect(rows.map((row) => row.column)).toEqual([
+    'DispatchMultiPin',
+    'Dispatch-gloo',
+    'CombineMultiPin',
+    'Combine-gloo',
+  ]);
+  expect(new Set(rows.map((row) => row.routing?.hash)).size).toBe(1);
+  for (const row of rows) expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+});
+
 test('a routing file decides tokens and experts, and must fit the ranks', async () => {
   using desk = new Desk();
   const lines = ['rank,token,experts', '0,0,5', '1,0,0;1', '1,1,5'];

@@ -9,6 +9,9 @@ type Compared = Row & { readonly against: NonNullable<Row['against']> };
 const comparedRows = ({ rows }: Run): Compared[] =>
   rows.filter((row): row is Compared => (row.against?.ratios.length ?? 0) > 0);
 
+/** Of `Dispatch-mpi`, where a library does one of several things: mpi. */
+const libraryOf = ({ column }: Row): string => column.slice(column.lastIndexOf('-') + 1);
+
 /** What the table of `againstTable` is about. */
 export const againstTitle =
   'Weft’s time over the other library’s (95 % interval); below 1, Weft is faster';
@@ -17,8 +20,10 @@ export const againstTitle =
 export function againstTable(run: Run): PlainTable | undefined {
   const rows = comparedRows(run);
   if (rows.length === 0) return undefined;
-  const libraries = [...new Set(rows.map(({ column }) => column))];
-  const versions = libraries.map((id) => rows.find((row) => row.column === id)!.against.library);
+  const libraries = [...new Set(rows.map(libraryOf))];
+  const versions = libraries.map(
+    (id) => rows.find((row) => libraryOf(row) === id)!.against.library,
+  );
   const lines = [...groupBy(rows, ({ bytes }) => bytes)].flatMap(([bytes, ofSize]) => {
     const columns = new Set(ofSize.flatMap(({ against }) => against.ratios.map((r) => r.column)));
     return [...columns].map((column) => [
@@ -27,8 +32,9 @@ export function againstTable(run: Run): PlainTable | undefined {
       ...libraries.map((id) =>
         ratioText(
           ofSize
-            .find((row) => row.column === id)
-            ?.against.ratios.find((ratio) => ratio.column === column),
+            .filter((row) => libraryOf(row) === id)
+            .flatMap(({ against }) => against.ratios)
+            .find((ratio) => ratio.column === column),
         ),
       ),
     ]);
