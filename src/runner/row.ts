@@ -65,6 +65,17 @@ export const isBurst = (
   burstBytes: number,
 ): boolean => strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
+/** A row's size may be that of parts of its blocks. */
+function isBurstRow({ column, bytes, turns, links, burstBytes }: RowSubject): boolean {
+  if (burstBytes === 0) return false;
+  const { traffic } = turns[0]!;
+  let largest = bytes;
+  for (let rank = 0; rank < traffic.world; rank++) {
+    for (const block of traffic.outgoing(rank)) largest = Math.max(largest, block.bytes);
+  }
+  return isBurst(column.strategy, largest, links, burstBytes);
+}
+
 /** The samples that count: the initiator's, those of the rank that the turn names, or the slowest rank's of each iteration. */
 function countedSamples(benchmark: PlanBenchmark, turn: Turn, { byRank }: TurnSamples): number[] {
   const rank = turn.clock ?? (benchmark.clock === 'slowest' ? undefined : 0);
@@ -123,7 +134,7 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     boundNanoseconds: boundOfTurns(subject),
   });
   const checked = addChecked(all);
-  const burst = isBurst(column.strategy, bytes, links, subject.burstBytes);
+  const burst = isBurstRow(subject);
   const failure =
     checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
   return {
