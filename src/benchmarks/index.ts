@@ -18,6 +18,7 @@ import { queue } from './queue/queue.js';
 import { reduceScatter } from './reduce-scatter.js';
 import { ring } from './ring.js';
 import { sendrecv } from './sendrecv.js';
+import { traffic } from './traffic.js';
 import { write } from './write.js';
 
 /** Every benchmark there is: help, `list`, the commands and the suite are made from this table. */
@@ -41,6 +42,7 @@ export const benchmarks: readonly Benchmark[] = [
   allreduce,
   broadcast,
   moe,
+  traffic,
 ];
 
 export function benchmarkById(id: string): Benchmark {

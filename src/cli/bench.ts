@@ -27,6 +27,7 @@ import { inRanks, type RankJob } from './in-ranks.js';
 import { measureAndPrint, writeNoRun } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { recordOptions, recordTraffic } from './record-traffic.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** Makes a command that of a benchmark: its help, its options and what it does; `act` resolves with the exit code. */
@@ -35,10 +36,11 @@ export function describeBenchmark(
   benchmark: Benchmark,
   act: (raw: unknown) => Promise<number> = (raw) => run(benchmark, raw),
 ): Command {
-  const { sizes, defaults = {} } = benchmark;
+  const { sizes, defaults = {}, argument, options = {} } = benchmark;
   const { minBytes, maxBytes, factor: stepFactor } = sizes;
-  command.description(benchmark.summary).usage('[options]');
-  addOptions(command, benchmark.options ?? {});
+  command.description(benchmark.summary).usage(`${argument ? `<${argument}> ` : ''}[options]`);
+  if (argument) command.argument(`[${argument}]`, options[argument]!.help);
+  addOptions(command, options);
   const own = { minBytes, maxBytes, stepFactor, ...defaults };
   for (const [group, table] of [
     ['Measurement:', measureOptions],
@@ -47,15 +49,22 @@ export function describeBenchmark(
     addOptions(command, pick(table, commonKeysOf(benchmark)), { defaults: own, group });
   }
   addOptions(command, refusedBy(benchmark), { hidden: true });
-  return addOptions(command, showOptions, { group: 'Ranks and output:' }).action(
-    async (raw: unknown) => {
-      for (const key of Object.keys(givenOptions(raw, refusedBy(benchmark)))) {
-        const error = refusalOf(benchmark, key as CommonKey, benchmarks);
-        if (error) throw error;
-      }
-      process.exitCode = await act(raw);
-    },
-  );
+  addOptions(command, showOptions, { group: 'Ranks and output:' });
+  if (isPlanned(benchmark)) addOptions(command, recordOptions, { group: 'Ranks and output:' });
+  return command.action(async (...words: unknown[]) => {
+    const raw = withArgument(benchmark, words);
+    for (const key of Object.keys(givenOptions(raw, refusedBy(benchmark)))) {
+      const error = refusalOf(benchmark, key as CommonKey, benchmarks);
+      if (error) throw error;
+    }
+    process.exitCode = await act(raw);
+  });
+}
+
+/** What commander hands to an action: arguments, then the values of options. */
+export function withArgument({ argument }: Benchmark, words: readonly unknown[]): object {
+  const [first, values] = argument ? words : [undefined, words[0]];
+  return { ...(argument && first !== undefined && { [argument]: first }), ...(values as object) };
 }
 
 /** Common options without effect are known, so that the error can say more than that they are unknown. */
@@ -74,6 +83,11 @@ async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
   const ranks = rankJob(job, show, (world) => measureAndPrint(job, world, show));
   if (show.explain) {
     process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
+    return exitCode.ok;
+  }
+  const { recordTraffic: file } = readOptions(raw, recordOptions);
+  if (file !== undefined) {
+    recordTraffic(job, ranks.localRanks(), file);
     return exitCode.ok;
   }
   return inRanks(ranks);

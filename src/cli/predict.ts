@@ -13,6 +13,7 @@ import { predictOptions, type Range } from '../settings/predict.js';
 import { commonOptions } from '../settings/table.js';
 import type { NicFault } from '../simulate/fabric-model.js';
 import type { SimulatedWorld } from '../simulate/wiring.js';
+import { withArgument } from './bench.js';
 import { fabricModel } from './fabric-model.js';
 import { addOptions, parsed, readOptions } from './options.js';
 import { stdoutTerminal } from './output/terminal.js';
@@ -30,6 +31,13 @@ const shown = {
 };
 type Asked = ValuesOf<typeof predictOptions & typeof shown> & { readonly buffers?: number };
 
+/** Options of predictions that mean the same to a benchmark: one seed is that of all that is drawn. */
+const shared = ['seed'];
+
+/** The options of a benchmark that shape its plans, as predictions take them: without those of the same name. */
+const ownOptionsOf = ({ options = {} }: PlanBenchmark): OptionTable =>
+  Object.fromEntries(Object.entries(options).filter(([key]) => !(key in predictOptions)));
+
 /** `weft predict BENCH`: the plans of a benchmark in a model of a fabric, at any scale. */
 export function addPredictCommand(program: Command): void {
   const command = program
@@ -43,16 +51,17 @@ function describe(predict: Command, benchmark: PlanBenchmark): void {
   const own: OptionTable = benchmark.takes?.includes('buffers')
     ? { buffers: commonOptions.buffers }
     : {};
-  const table: OptionTable = { ...predictOptions, ...own, ...shown };
+  const table: OptionTable = { ...ownOptionsOf(benchmark), ...predictOptions, ...own, ...shown };
   const command = predict
-    .command(benchmark.id)
+    .command(benchmark.argument ? `${benchmark.id} [${benchmark.argument}]` : benchmark.id)
     .description(`Predict: ${benchmark.summary}`)
     .option(
       '--fault <text>',
       "slow NIC: 'host 17 nic 2 rate 50%' (repeatable)",
       (value: string, list: NicFault[] = []) => [...list, parsed(parseFault)(value)],
     );
-  addOptions(command, table).action(async (raw: { fault?: NicFault[] }) => {
+  addOptions(command, table).action(async (...words: unknown[]) => {
+    const raw: { fault?: NicFault[] } = withArgument(benchmark, words);
     const asked = readOptions(raw, table) as unknown as Asked;
     const draw = asked.out === undefined ? undefined : await drawerOf(asked.out);
     const runs = predictAll(benchmark, asked, raw.fault ?? []);
@@ -70,7 +79,13 @@ function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly Nic
   const { bytes, columns, chunkBytes, buffers, ranksPerNode, nodes } = asked;
   const fabric = fabricModel(asked.fabric);
   if (ranksPerNode > 1 && benchmark.clock === 'initiator') throw oneRankOnly(benchmark);
-  const given = { minBytes: bytes?.from, maxBytes: bytes?.to, columns, chunkBytes, buffers };
+  if (bytes !== undefined && benchmark.without?.includes('maxBytes')) throw noSizes(benchmark);
+  const { options = {} } = benchmark;
+  const own = Object.entries(asked).filter(
+    ([key]) => key in options && (shared.includes(key) || !(key in predictOptions)),
+  );
+  const sizes = { minBytes: bytes?.from, maxBytes: bytes?.to };
+  const given = { ...sizes, columns, chunkBytes, buffers, ...Object.fromEntries(own) };
   const job = { ...jobOf(benchmark, given), benchmark };
   const switches = switchesOf(asked);
   return doublings(nodes).map((count) => {
@@ -115,6 +130,9 @@ function refuseStrangeFaults(faults: readonly NicFault[], nodes: number, nics: n
     });
   }
 }
+
+const noSizes = ({ id }: PlanBenchmark): WeftError =>
+  new WeftError('BAD_USAGE', `--bytes has no effect on ${id}`, { hint: 'Leave it out.' });
 
 const oneRankOnly = ({ id }: PlanBenchmark): WeftError =>
   new WeftError('BAD_USAGE', `--ranks-per-node has no effect on ${id}: only rank 0 is timed`, {

@@ -36,6 +36,8 @@ interface BenchmarkBase<O extends OptionTable> {
   readonly sizes: { readonly minBytes: number; readonly maxBytes: number; readonly factor: number };
   /** Its own options, by the key under which it finds their values. */
   readonly options?: O;
+  /** The one of them that the command line also takes without its flag. */
+  readonly argument?: keyof O & string;
   /** Its defaults of common options, where they differ from the table's. */
   readonly defaults?: Partial<Settings>;
   /** Common options that have no effect here: they are refused. */
@@ -71,6 +73,8 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   operationBytes?(situation: Situation<O>): number;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
   sizesOf?(asked: Asked<O>): readonly number[];
+  /** A digest of the files that its plans come from, which must be the same on every rank. */
+  inputs?(asked: Asked<O>): string;
   /** Figures of a row beyond time and rate. */
   figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops' | 'routing' | 'requestTimes'>;
   /** Tells what every rank made from its seed or read from a file: it must be equal on all, and the run file records it. */

@@ -5,7 +5,7 @@ import { WeftError } from '../../errors.js';
 export function writeWhole(
   path: string,
   text: string,
-  option: '-o' | '--out' | '--metrics' | '--node-patch',
+  option: '-o' | '--out' | '--metrics' | '--node-patch' | '--record-traffic',
 ): void {
   const draft = `${path}.${process.pid}.tmp`;
   try {
