@@ -15,10 +15,12 @@ import { pairs } from './pairs/pairs.js';
 import { permute } from './permute.js';
 import { proxy } from './proxy/proxy.js';
 import { queue } from './queue/queue.js';
+import { rate } from './rate.js';
 import { reduceScatter } from './reduce-scatter.js';
 import { ring } from './ring.js';
 import { sendrecv } from './sendrecv.js';
 import { traffic } from './traffic.js';
+import { victim } from './victim.js';
 import { write } from './write.js';
 
 /** Every benchmark there is: help, `list`, the commands and the suite are made from this table. */
@@ -42,6 +44,8 @@ export const benchmarks: readonly Benchmark[] = [
   allreduce,
   broadcast,
   moe,
+  rate,
+  victim,
   traffic,
 ];
 

@@ -1,6 +1,11 @@
 import { microseconds } from '../measure/units.js';
 import type { Row } from './schema.js';
-import { type WorkloadFigure, workloadFigures, workloadKeys } from './workload-figures.js';
+import {
+  type WorkloadFigure,
+  type WorkloadKey,
+  workloadFigures,
+  workloadKeys,
+} from './workload-figures.js';
 
 export interface Figure {
   /** Short, for text tables; the first is the column's own. */
@@ -49,9 +54,18 @@ const half = figure('Half', 'us', (row) => us(row.halfRoundTripNanoseconds));
 export const messageFigures: readonly Figure[] = [mops, each];
 export const copyFigures: readonly Figure[] = [gbps, peak, latency];
 
+const plainGbps = figure('', 'Gbps', (row) => gbpsText(row.gbps));
+const slowdown = first('x', (row) => fixed(row.slowdown, 2));
+const p50 = figure('p50', 'us', (row) => us(row.nanoseconds?.p50));
+const p99 = figure('p99', 'us', (row) => us(row.nanoseconds?.p99));
+
 /** What went over the line is shown where it differs from the first figure, as a share where its rate is known. */
 export function transferFigures(rows: readonly Row[]): Figure[] {
   if (rows.some((row) => row.routing)) return layerFigures(rows);
+  if (rows.some((row) => row.mops !== undefined)) return [mops, plainGbps, busbw];
+  if (rows.some((row) => row.slowdown !== undefined)) {
+    return [slowdown, p50, p99, ...workloadColumns(rows, ['slowdown'])];
+  }
   const lineDiffers = rows.some((row) => row.lineGbps !== row.gbps);
   const rateKnown = rows.some((row) => row.linePercent !== null);
   const roundTrips = rows.some((row) => row.halfRoundTripNanoseconds !== undefined);
@@ -67,14 +81,14 @@ export function transferFigures(rows: readonly Row[]): Figure[] {
 /** Of an expert layer; notes say how uneven it is. */
 function layerFigures(rows: readonly Row[]): Figure[] {
   const rateKnown = rows.some((row) => row.ofBoundPercent !== null);
-  const own = workloadColumns(rows.map(({ imbalance: _, ...row }) => row));
+  const own = workloadColumns(rows, ['imbalance']);
   return [gbps, ...(rateKnown ? [bound] : []), latency, ...own];
 }
 
 /** The figures that only these rows' benchmark has. */
-const workloadColumns = (rows: readonly Row[]): Figure[] =>
+const workloadColumns = (rows: readonly Row[], without: readonly WorkloadKey[] = []): Figure[] =>
   workloadKeys
-    .filter((key) => rows.some((row) => row[key] !== undefined))
+    .filter((key) => !without.includes(key) && rows.some((row) => row[key] !== undefined))
     .map((key) => {
       const { name, unit, digits, per = 1 }: WorkloadFigure = workloadFigures[key];
       const shown = (value: number | undefined) => (value === undefined ? value : value / per);

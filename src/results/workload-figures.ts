@@ -55,7 +55,21 @@ export const workloadFigures = {
     name: 'Slow',
     unit: 'x',
     digits: 2,
-    meaning: 'time under load over time alone, in the same run',
+    meaning: 'the median time under load over that alone, in the same run',
+  },
+  aloneP50Nanoseconds: {
+    name: 'Alone p50',
+    unit: 'us',
+    per: 1000,
+    digits: 2,
+    meaning: 'the median of the same without load, in the same run',
+  },
+  aloneP99Nanoseconds: {
+    name: 'Alone p99',
+    unit: 'us',
+    per: 1000,
+    digits: 2,
+    meaning: 'the 99th percentile of the same without load, in the same run',
   },
   operationsPerSecond: {
     name: 'Ops',

@@ -14,7 +14,7 @@ import {
 import type { Plan } from '../plan/plan.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Path } from '../results/path.js';
-import { measuredRow } from '../results/rows.js';
+import { measuredRow, skippedRow } from '../results/rows.js';
 import type { PerRank, Row } from '../results/schema.js';
 import type { PlanBenchmark, Turn } from './benchmark.js';
 import type { Column } from './columns.js';
@@ -89,7 +89,11 @@ export const isNoisyRow = (
   turns: readonly Turn[],
   timed: readonly TurnSamples[],
 ): boolean =>
-  timed.some((samples, index) => isNoisy(countedSamples(benchmark, turns[index]!, samples)));
+  // What lies within iterations is shown as a distribution: its spread is a result.
+  timed.some((samples, index) => {
+    const turn = turns[index]!;
+    return !turn.within && isNoisy(countedSamples(benchmark, turn, samples));
+  });
 
 /** One row of the result, made on rank 0 from what every rank measured and found. */
 export function rowOf(parts: RowParts): Row {
@@ -97,7 +101,8 @@ export function rowOf(parts: RowParts): Row {
   const { benchmark } = parts.job;
   const batch = timed[0]!.batch;
   const byTurn = timed.map((turn, index) => countedSamples(benchmark, turns[index]!, turn));
-  const samples = byTurn.flat();
+  const samples = byTurn.filter((_, index) => !turns[index]!.reference).flat();
+  if (samples.length === 0) return withoutSamples(parts);
   const nanoseconds = summarize(samples, batch);
   return measuredRow({
     ...judged(parts, nanoseconds.mean, parts.checked),
@@ -109,6 +114,12 @@ export function rowOf(parts: RowParts): Row {
     ...(benchmark.clock === 'slowest' ? { perRank: perRank(parts) } : { perPeer: perPeer(parts) }),
   });
 }
+
+const withoutSamples = ({ column, bytes, turns }: RowParts): Row =>
+  skippedRow({
+    ...{ column: column.name, bytes, outcome: 'failed' },
+    reason: turns.find(({ within }) => within)?.within?.none ?? 'no iteration was timed',
+  });
 
 function ownFigures(
   { job, column, bytes, turns, timed, hosts, plans }: RowParts,
@@ -157,6 +168,7 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
 
 /** The mean over turns, as the row's time is; undefined where one is not known. */
 function boundOfTurns({ turns, column, links, wiring }: RowSubject): number | undefined {
+  if (turns.some(({ within }) => within)) return undefined;
   const bounds = turns.map(
     ({ traffic }) => boundOfTraffic(traffic, column.strategy, links, wiring).nanoseconds,
   );

@@ -20,6 +20,7 @@ import { MarkedTimes } from './marked-times.js';
 import { isNoisyRow, type RowSubject, rowOf, type TurnSamples } from './row.js';
 import { type Count, calibrate } from './timing.js';
 import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
+import { WithinSamples } from './within-samples.js';
 
 /** What rank 0 is told while a benchmark runs. */
 export interface Listener {
@@ -100,17 +101,6 @@ async function prepareCells(
   for (const column of new Set(device.map((cell) => cell.column))) skip(column, reason);
   return cells.filter(({ column }) => column.memory.id === 'pinned');
 }
-
-const samplesOf = (
-  turn: number,
-  all: readonly Float64Array[][],
-  { batch }: Count,
-  marks: Histogram | undefined,
-): TurnSamples => ({
-  batch,
-  marks,
-  byRank: all.map((ofRank) => ofRank[turn]!),
-});
 
 /** What a row runs on this rank. */
 export interface Ready {
@@ -223,24 +213,34 @@ export class RowRunner {
 
   /** Every turn's samples and the path of all of them, on rank 0. */
   async #time(
-    { engine, plans, marks }: Ready,
+    { engine, turns, plans, marks }: Ready,
     count: Count,
   ): Promise<{ timed: TurnSamples[] | undefined; path: Path | undefined }> {
     const own: Float64Array[] = [];
     const times = new MarkedTimes(marks);
+    const within = new WithinSamples({ turns, plans });
     const { world, path: meter } = this.#session;
     // Where rank 0 has the clock, what the others measured is waiting for their turn.
     const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
     const loops = plans.map((plan) => ({ plan, iterations: count.iterations }));
     const { proof } = await meter.around(loops, async () => {
       for (const [turn, plan] of plans.entries()) {
-        const samples = await engine.run(plan, { ...count, ...times.options(turn) });
+        const samples = await engine.run(plan, {
+          ...count,
+          ...times.options(turn),
+          ...within.options(turn),
+        });
         own.push(counts ? samples : new Float64Array());
       }
     });
     const all = await gatherSamples(world, own, Math.ceil(count.iterations / count.batch));
     const marked = await times.gather(world);
-    const timed = all && plans.map((_, turn) => samplesOf(turn, all, count, marked[turn]));
+    const timed =
+      all &&
+      plans.map((_, turn) => ({
+        marks: marked[turn],
+        ...within.samplesOf(turn, all, count.batch),
+      }));
     return { timed, path: proof?.path };
   }
 

@@ -41,6 +41,17 @@ export interface Turn {
   readonly pair?: readonly [from: number, to: number];
   /** The rank whose time counts, where it is one of ranks that all keep their times. Default: as the benchmark's clock. */
   readonly clock?: number;
+  /** Samples that lie within an iteration, in place of its own time; rank 0 takes them. The row then has no bound. */
+  readonly within?: {
+    /** The steps of rank 0's plan whose times are wanted. */
+    steps(plan: Plan): readonly number[];
+    /** From when those steps of an iteration were done: nanoseconds since its start, in their order. */
+    samples(times: Float64Array): readonly number[];
+    /** Why there may be no sample at all, and what to do. */
+    readonly none: string;
+  };
+  /** Measured in turn with the others for figures alone: no part of the row's time. */
+  readonly reference?: boolean;
 }
 
 /** What was measured of one row, for figures of a benchmark's own. */

@@ -23,12 +23,19 @@ export interface TracedTransfer extends Transfer {
 export interface Trace {
   readonly traffic: Traffic;
   plan(options: WritePlanOptions): Plan;
+  /** Of that plan, by transfer: the steps of its rank after which the transfer is over. */
+  ends(options: WritePlanOptions): ReadonlyMap<number, readonly number[]>;
 }
 
 export function traceOf(title: string, world: number, transfers: readonly TracedTransfer[]): Trace {
   const traffic = transfersTraffic(title, world, transfers);
   const blocks = blocksOf(traffic, transfers);
-  return { traffic, plan: (options) => tracePlan(traffic, transfers, blocks, options) };
+  const planned = (options: WritePlanOptions) => tracePlan(traffic, transfers, blocks, options);
+  return {
+    traffic,
+    plan: (options) => planned(options).plan,
+    ends: (options) => planned(options).ends,
+  };
 }
 
 /** The block of each transfer: those of a sender are in the order of the list. */
@@ -46,11 +53,10 @@ function tracePlan(
   transfers: readonly TracedTransfer[],
   blocks: readonly Block[],
   options: WritePlanOptions,
-): Plan {
+): { plan: Plan; ends: ReadonlyMap<number, readonly number[]> } {
   const { rank, channels, strategy } = options;
   checkRank('rank', rank, traffic.world);
   const steps: Step[] = [];
-  // By transfer, the steps of this rank after which it is over.
   const ends = new Map<number, number[]>();
   for (const [index, transfer] of transfers.entries()) {
     if (transfer.from !== rank && transfer.to !== rank) continue;
@@ -65,7 +71,7 @@ function tracePlan(
       pieces.map((piece) => steps.push(make(piece)) - 1),
     );
   }
-  return {
+  const plan: Plan = {
     version: planVersion,
     rank,
     world: traffic.world,
@@ -76,6 +82,7 @@ function tracePlan(
     targetBytes: traffic.targetBytes(rank),
     steps,
   };
+  return { plan, ends };
 }
 
 /** What a transfer waits for; undefined where it waits for nothing. */

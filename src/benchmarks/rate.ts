@@ -1,0 +1,43 @@
+import { messagesTraffic } from '../plan/patterns/messages.js';
+import { maxParts } from '../plan/plan.js';
+import { multi, single } from '../plan/strategies.js';
+import { writePlan } from '../plan/write-plan.js';
+import { defineBenchmark } from '../runner/benchmark.js';
+import { columns, pinned } from '../runner/columns.js';
+import { option, wholeNumber } from '../settings/option.js';
+import { partnerOf } from './peers.js';
+
+export const rate = defineBenchmark({
+  id: 'rate',
+  summary: 'Count small writes per second between two ranks, with a window of them in flight.',
+  ranks: { min: 2 },
+  columns: columns([single, multi], [pinned]),
+  sizes: { minBytes: 8, maxBytes: 4096, factor: 2 },
+  clock: 'initiator',
+  pattern: 'messages',
+  defaults: { window: 256 },
+  options: {
+    messages: option({
+      flags: '--messages <count>',
+      help: 'messages per iteration, over all channels',
+      kind: wholeNumber(1, maxParts),
+      default: 4096,
+    }),
+  },
+  turns: ({ world, hosts, bytes, options: { messages: count } }) => {
+    const to = partnerOf(hosts);
+    const traffic = messagesTraffic({ world, from: 0, to, bytes, count });
+    const all = bytes * count;
+    return [
+      {
+        traffic,
+        plan: (situation) => writePlan(traffic, situation),
+        figureBytes: { figure: all, line: all },
+        pair: [0, to],
+      },
+    ];
+  },
+  figures: ({ situation: { options }, nanoseconds }) => ({
+    mops: (options.messages * 1e3) / nanoseconds.mean,
+  }),
+});

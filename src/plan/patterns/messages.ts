@@ -1,0 +1,43 @@
+import {
+  type Block,
+  checkBytes,
+  checkCount,
+  checkRank,
+  checkWorld,
+  type Traffic,
+} from '../traffic.js';
+
+interface Messages {
+  readonly world: number;
+  readonly from: number;
+  readonly to: number;
+  /** Of each message. */
+  readonly bytes: number;
+  readonly count: number;
+}
+
+/** So many messages from one rank to another, one behind the other at both ends: one transfer whose parts they are. */
+export function messagesTraffic({ world, from, to, bytes, count }: Messages): Traffic {
+  checkWorld(world);
+  checkRank('from', from, world);
+  checkRank('to', to, world);
+  checkBytes('bytes', bytes);
+  checkCount('count', count);
+  if (from === to) throw new TypeError(`rank ${from} sends to itself`);
+  const all = bytes * count;
+  const block: Block = {
+    ...{ source: from, target: to, buffer: 0, sourceOffset: 0, targetOffset: 0, bytes: all },
+    parts: Array.from({ length: count }, (_, i) => ({
+      ...{ sourceOffset: i * bytes, targetOffset: i * bytes, bytes },
+    })),
+  };
+  return {
+    title: 'messages',
+    world,
+    sequential: false,
+    outgoing: (rank) => (rank === from ? [block] : []),
+    incoming: (rank) => (rank === to ? [block] : []),
+    sourceBytes: (rank) => (rank === from ? all : 0),
+    targetBytes: (rank) => (rank === to ? all : 0),
+  };
+}
