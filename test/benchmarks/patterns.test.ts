@@ -14,6 +14,14 @@ runs:
   - benchmark: bisect
   - { benchmark: ring, both: true }
   - benchmark: bidir
+  - { benchmark: rate, messages: 64, minBytes: 8, maxBytes: 8 }
+  - { benchmark: traffic, file: trace.jsonl }
+`;
+
+/** The last starts 3 ms after an iteration's start, and everything else is over long before. */
+const trace = `{"from": 0, "to": 1, "bytes": 1000, "id": 1}
+{"from": 1, "to": 3, "bytes": "1K", "id": 2, "after": 1}
+{"at": 3000, "from": 3, "to": 0, "bytes": 8, "after": 2}
 `;
 
 /** What a row of 4 ranks and 4 KiB verifies: twice, in every turn. */
@@ -32,6 +40,7 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
   test('every pattern of writes moves and verifies what it says', async () => {
     using desk = new Desk();
     writeFileSync(join(desk.folder, 's.yaml'), suite(provider));
+    writeFileSync(join(desk.folder, 'trace.jsonl'), trace);
     const { exitCode, stderr } = await desk.weft('suite s.yaml --ranks 4 --quiet');
     expect(exitCode, stderr).toBe(0);
     const runs = desk.runs().map(({ run }) => run);
@@ -64,7 +73,40 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
     const [both] = rowsOf(runs, 'bidir');
     expect(both!.gbps).toBeCloseTo(2 * both!.lineGbps!, 6);
     expect(both!.perPeer!.map(({ to }) => to)).toEqual([1, 2, 3]);
+
+    const [rate] = rowsOf(runs, 'rate');
+    expect(rate!.checked.bytes).toBe(2 * 64 * 8);
+    expect(rate!.mops).toBeCloseTo(64e3 / rate!.nanoseconds!.mean, 6);
+
+    const [traced] = rowsOf(runs, 'traffic');
+    expect(traced!.checked.bytes).toBe(2 * 2032);
+    expect(traced!.nanoseconds!.min).toBeGreaterThan(3e6);
+    expect(traced!.totalGbps).toBeCloseTo((2032 * 8) / traced!.nanoseconds!.mean, 6);
   });
+});
+
+test('a pair is timed under load and alone', async () => {
+  using desk = new Desk();
+  const line = 'victim --load-bytes 32M --round-trips 4 --budget-ms 20 --columns SinglePin';
+  const { exitCode, stdout, stderr } = await desk.weft(`${line} --provider shm --format json`);
+  expect(exitCode, stdout + stderr).toBe(0);
+  const [row] = JSON.parse(stdout).rows as Row[];
+  expect(row!.slowdown).toBeCloseTo(row!.nanoseconds!.p50 / row!.aloneP50Nanoseconds!, 6);
+  // Single round trips, not iterations; at most 3 of 4 count.
+  expect(row!.batch).toBe(1);
+  expect(row!.ofBoundPercent).toBeNull();
+});
+
+test('a benchmark is recorded as a file that runs again with the same bytes', async () => {
+  using desk = new Desk();
+  const record = await desk.weft('ring --ranks 3 --both -e 4K --record-traffic ring.csv');
+  expect(record).toMatchObject({ exitCode: 0, stdout: '' });
+  const { stdout } = await desk.weft(
+    'traffic ring.csv --budget-ms 10 --columns SinglePin --format json',
+  );
+  const run = JSON.parse(stdout);
+  expect(run).toMatchObject({ outcome: 'passed', world: { ranks: 3 } });
+  expect(run.rows[0].checked.bytes).toBe(2 * 6 * 4096);
 });
 
 test('a broken byte of any sender to one receiver is found', async () => {
@@ -93,6 +135,11 @@ test('senders that share a full receiver are not accused, one that is slow alone
 test.each([
   ['incast --ranks 3 --receiver 3', '--receiver is 3, but the ranks are 0 to 2'],
   ['incast --ranks 3 --senders 3', '--senders is 3, but there are 2 other ranks'],
+  ['victim --ranks 3 --load permute', '--load permute needs 2 ranks beside the pair'],
+  ['traffic', 'traffic needs a file'],
+  ['traffic /nowhere/x.csv', 'cannot read /nowhere/x.csv'],
+  ['sendrecv --record-traffic p.csv', 'a list has no room for what transfers wait for'],
+  ['predict victim', 'no queues in which a small message waits'],
 ])('%s is refused', async (line, why) => {
   using desk = new Desk();
   const { exitCode, stderr } = await desk.weft(line);
