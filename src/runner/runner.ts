@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { Engine } from '../engine/engine.js';
-import type { Histogram } from '../measure/histogram.js';
 import type { Mark, Plan } from '../plan/plan.js';
 import type { Diagnosis } from '../results/finding.js';
 import type { Path } from '../results/path.js';
