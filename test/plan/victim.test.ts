@@ -30,6 +30,8 @@ describe('a pair among others', () => {
     const { transfers, pongs } = victims('incast');
     const pings = transfers.filter(({ from, to }) => from === 0 && to === 1);
     expect(pings.map(({ after }) => after)).toEqual([undefined, [pongs[0]], [pongs[1]]]);
+    const goes = transfers.filter(({ from, to }) => from === 0 && to > 1);
+    expect(goes.map(({ after }) => after)).toEqual(Array(3).fill([pongs[0]]));
   });
 
   test.each([
@@ -58,13 +60,17 @@ describe('round trips that count', () => {
     expect(coveredRoundTrips({ pongs, started: [], ended: [] })).toEqual([10, 11, 12, 13, 14, 15]);
   });
 
-  test('are those of which half falls between the last start and the first end', () => {
-    const covered = coveredRoundTrips({ pongs, started: [5, 24], ended: [90, 64] });
+  test('are those of which half falls between the first start and the last end', () => {
+    const covered = coveredRoundTrips({ pongs, started: [30, 24], ended: [50, 64] });
     expect(covered).toEqual([11, 12, 13, 14]);
     expect(coveredRoundTrips({ pongs, started: [26], ended: [62] })).toEqual([12, 13]);
   });
 
-  test('are none where the load is too short', () => {
-    expect(coveredRoundTrips({ pongs, started: [5], ended: [12] })).toEqual([]);
+  test('are those that hold half of a short load', () => {
+    expect(coveredRoundTrips({ pongs, started: [33], ended: [36] })).toEqual([12]);
+  });
+
+  test('are none where the load was over before', () => {
+    expect(coveredRoundTrips({ pongs, started: [5], ended: [9] })).toEqual([]);
   });
 });

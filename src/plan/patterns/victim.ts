@@ -26,8 +26,10 @@ export interface VictimTransfers {
   readonly ended: readonly number[];
 }
 
-/** The first part of a load. */
+/** The first part of a load, and the others: the answers of the pair find their way between them. */
 const firstBytes = 64 * 1024;
+const pieceBytes = 2 ** 20;
+const mostPieces = 64;
 
 /**
  * Round trips of one pair, one after the other, while others load the fabric. The first of the pair tells the others to
@@ -39,11 +41,14 @@ export function victimTransfers(options: VictimOptions): VictimTransfers {
   const [ping, pong] = pair;
   const transfers: TracedTransfer[] = [];
   const add = (one: TracedTransfer): number => transfers.push(one) - 1;
-  const goes = new Map(others.map((to) => [to, add({ from: ping, to, bytes: 0 })]));
+  const goes = new Map<number, number>();
   const pongs: number[] = [];
   for (let i = 0; i < roundTrips; i++) {
     const there = add({ from: ping, to: pong, bytes, ...(i > 0 && { after: [pongs[i - 1]!] }) });
     pongs.push(add({ from: pong, to: ping, bytes, after: [there] }));
+    // By then both of the pair are in this iteration.
+    if (i > 0) continue;
+    for (const to of others) goes.set(to, add({ from: ping, to, bytes: 0, after: [pongs[0]!] }));
   }
   const marks = others.map((from) => {
     const after = [goes.get(from)!];
@@ -51,7 +56,7 @@ export function victimTransfers(options: VictimOptions): VictimTransfers {
       part.map((one) => add({ ...one, after })),
     );
     // What it receives itself needs no note.
-    if (load === 'incast') return { started: first[0]!, ended: rest[0] ?? first[0]! };
+    if (load === 'incast') return { started: first[0]!, ended: rest.at(-1) ?? first[0]! };
     const note = (over: readonly number[]) => add({ from, to: ping, bytes: 0, after: over });
     return { started: note(first), ended: note([...first, ...rest]) };
   });
@@ -62,14 +67,16 @@ export function victimTransfers(options: VictimOptions): VictimTransfers {
   };
 }
 
-/** What one of the others writes: first a part to each of its targets, then the rest. */
+/** What one of the others writes: first a part to each of its targets, then the rest, in messages of some size. */
 function loadOf({ pair, others, load, loadBytes }: VictimOptions, from: number): Transfer[][] {
   const targets = targetsOf(load, pair[0], others, from);
   const each = Math.max(1, Math.floor(loadBytes / targets.length));
   const first = Math.min(each, firstBytes);
-  return [first, each - first].map((bytes) =>
-    bytes === 0 ? [] : targets.map((to) => ({ from, to, bytes })),
-  );
+  const piece = Math.max(pieceBytes, Math.ceil((each - first) / mostPieces));
+  const pieces: number[] = [];
+  for (let left = each - first; left > 0; left -= piece) pieces.push(Math.min(left, piece));
+  const toAll = (bytes: number) => targets.map((to) => ({ from, to, bytes }));
+  return [toAll(first), pieces.flatMap(toAll)];
 }
 
 function targetsOf(load: VictimLoad, ping: number, others: readonly number[], from: number) {
@@ -86,21 +93,23 @@ interface VictimTimes {
   readonly ended: ArrayLike<number>;
 }
 
-/** Of a round trip, how much must fall into the time in which all loads are under way. */
+/** Of a round trip, or of the load where that is shorter, how much must fall into the other. */
 const leastShare = 0.5;
 
 /**
- * How long the round trips took, of those that were under load. The first of an iteration is left out: it waits for the
- * pair's other rank to end its last iteration.
+ * How long the round trips took, of those that were under load: between the first start of a load and the last end of
+ * one. The first of an iteration is left out: it waits for the pair's other rank to end its last iteration.
  */
 export function coveredRoundTrips({ pongs, started, ended }: VictimTimes): number[] {
-  const start = Array.from(started).reduce((a, b) => Math.max(a, b), 0);
-  const end = Array.from(ended).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const alone = started.length === 0;
+  const start = alone ? 0 : Array.from(started).reduce((a, b) => Math.min(a, b));
+  const end = alone ? Number.POSITIVE_INFINITY : Array.from(ended).reduce((a, b) => Math.max(a, b));
   const found: number[] = [];
   for (let i = 1; i < pongs.length; i++) {
     const [from, to] = [pongs[i - 1]!, pongs[i]!];
     const loaded = Math.min(to, end) - Math.max(from, start);
-    if (loaded >= leastShare * (to - from)) found.push(to - from);
+    if (loaded > 0 && loaded >= leastShare * Math.min(to - from, end - start))
+      found.push(to - from);
   }
   return found;
 }
