@@ -63,7 +63,12 @@ function isCrowded(names: readonly string[]): boolean {
   return names.length <= mostNames && longest * names.length > mostBeside;
 }
 
-export const places = (names: readonly string[], name = ''): object => ({
+/** Every place has its name where there is room; `interval` leaves out so many between two. */
+export const places = (
+  names: readonly string[],
+  name = '',
+  interval: number | 'auto' = names.length > mostNames ? 'auto' : 0,
+): object => ({
   type: 'category',
   data: [...names],
   name,
@@ -72,7 +77,7 @@ export const places = (names: readonly string[], name = ''): object => ({
   nameTextStyle,
   axisLabel: {
     ...label,
-    interval: names.length > mostNames ? 'auto' : 0,
+    interval,
     ...(isCrowded(names) ? { rotate: 30 } : { width: 110, overflow: 'break' }),
   },
   axisLine,

@@ -17,6 +17,7 @@ export function comparisonsOf(read: readonly Run[]): Against[] {
   const runs = read.length > 1 ? read.map(byRank) : read;
   return [...groupBy(runs, (run) => run.benchmark)].flatMap(([benchmark, group]) => {
     const [first, ...others] = group;
+    if (others.length === 0) return [];
     const history = group.map(earlierRunOf);
     const [firstName, ...names] = runNames(group);
     return others.map((run, i) => ({

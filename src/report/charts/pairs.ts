@@ -77,6 +77,7 @@ const mapCaption =
 const partCaption = `${mapCaption} Empty cells were not measured.`;
 const cellsWithText = 12;
 const cellsWithLines = 48;
+const mostNamesUpright = 32;
 const mostCellsPx = 640;
 
 /** A heat map per rail, and per column where a run has several. */
@@ -184,7 +185,7 @@ function mapOption({ names, figure, cells, missing, extent }: MapParts) {
     tooltip: `cell ${figure.text}`,
     trigger: 'item',
     x: { ...places(names, 'to rank'), splitArea: { show: false } },
-    y: { ...places(names), inverse: true },
+    y: { ...places(names, '', Math.ceil(names.length / mostNamesUpright) - 1), inverse: true },
     yName: 'from rank',
     series: [
       {
