@@ -65,6 +65,7 @@ function list(benchmark: Benchmark, lacks: Lacks): Listed {
 }
 
 function sizesText({ minBytes, maxBytes }: Benchmark['sizes']): string {
+  if (maxBytes === 0) return 'from its file';
   const [least, most] = [formatBytes(minBytes), formatBytes(maxBytes)];
   return least === most ? least : `${least}–${most}`;
 }

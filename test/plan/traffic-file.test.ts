@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseTrafficFile } from '../../src/plan/traffic-file.js';
 
@@ -74,4 +75,14 @@ describe('a traffic file', () => {
     expect(() => parse(text)).toThrow(why);
     expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'BAD_USAGE' }));
   });
+});
+
+test.each([
+  ['moe-zipf.csv', 12],
+  ['kv-burst.jsonl', 8],
+])('the example %s is one', (name, count) => {
+  const text = readFileSync(new URL(`../../examples/traffic/${name}`, import.meta.url), 'utf8');
+  const { world, transfers } = parseTrafficFile(text, name);
+  expect(world).toBe(4);
+  expect(transfers.filter(({ bytes }) => bytes > 0)).toHaveLength(count);
 });
