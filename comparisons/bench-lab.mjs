@@ -1,7 +1,7 @@
 // The reference tables' shape on a lab of 4 hosts x 4 NICs, beside the tables themselves; then per-peer bandwidth
 // against the number of hosts. What a NIC can carry is what iperf3 reaches in the same lab. Figures are medians over
 // rounds. Exits with 1 when a target is missed.
-//   npm run bench:lab -- [--rounds 3] [--parts write,sendrecv,small,all2all,hosts] [--out docs/lab-results.md]
+//   npm run bench:lab -- [--rounds 3] [--parts write,sendrecv,small,all2all,workloads,hosts] [--out docs/lab-results.md]
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { median } from './turns.mjs';
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
-    parts: { type: 'string', default: 'write,sendrecv,small,all2all,hosts' },
+    parts: { type: 'string', default: 'write,sendrecv,small,all2all,workloads,hosts' },
     out: { type: 'string' },
   },
 });
@@ -162,6 +162,27 @@ async function allToAll(name) {
   print();
 }
 
+async function workloads(name) {
+  print('## Workloads\n');
+  print(
+    '4 hosts × 4 NICs of 100mbit; moe with zipf:1.2 and 512 tokens per rank, kv with 16 requests.\n',
+  );
+  judgement();
+  const [incast] = await measure(name, 'incast', ...sizes('4M', '4M'), '--columns', 'MultiPin');
+  judge("incast, of the receiver's line", incast.busbwPercent, 95);
+  print(`| incast, slowest sender relative to the mean | ${incast.fairness.toFixed(1)} % | | |`);
+  const zipf = ['--routing', 'zipf:1.2', '--tokens', '512', '-n', '3', '-w', '1'];
+  const variants = 'DispatchMultiPin,CombineMultiPin,BothMultiPin';
+  for (const row of await measure(name, 'moe', ...zipf, '--columns', variants)) {
+    judge(`moe ${row.column}, of its bound`, row.ofBoundPercent, 90);
+  }
+  const requests = ['--requests', '16', '--columns', 'PushMultiPin,PullMultiPin'];
+  for (const row of await measure(name, 'kv', ...sizes('64K', '1M'), ...requests)) {
+    judge(`kv ${row.column}, pages of ${formatBytes(row.bytes)}, of line`, row.busbwPercent, 90);
+  }
+  print();
+}
+
 async function scaling() {
   print('## all2all against the number of hosts\n');
   print(
@@ -212,6 +233,7 @@ try {
     await inLab({ hosts: '4', nics: '4', rate: '250mbit' }, oneSender);
   }
   if (parts.has('all2all')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, allToAll);
+  if (parts.has('workloads')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, workloads);
   if (parts.has('small')) await smallSizes();
   if (parts.has('hosts')) await scaling();
   if (values.out) writeFileSync(values.out, `${page.join('\n').trim()}\n`);
