@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { benchmarks } from '../dist/benchmarks/index.js';
 import { k8sOptions, sbatchOptions } from '../dist/cli/job-files/options.js';
+import { recordOptions } from '../dist/cli/record-traffic.js';
 import { showOptions } from '../dist/cli/show-options.js';
 import { commonKeysOf } from '../dist/runner/benchmark.js';
 import { flagOf, formatValue } from '../dist/settings/option.js';
@@ -92,7 +93,7 @@ ${benchmarks
 
 These options stand on the command line only.
 
-${onCommandLine(showOptions)}
+${onCommandLine({ ...showOptions, ...recordOptions })}
 
 ## Soaks
 

@@ -28,8 +28,8 @@ export const broadcast = defineBenchmark({
     bytes % 4 === 0 ? { kind: 'broadcast', bytes, dtype: 'float32', root } : undefined,
   turns: ({ world, bytes, options: { algorithm, root } }) => {
     if (root >= world) {
-      throw new WeftError('BAD_USAGE', `there is no rank ${root} in a world of ${world} ranks`, {
-        hint: `Use --root 0 to ${world - 1}.`,
+      throw new WeftError('BAD_USAGE', `\`root\` is ${root}, but the ranks are 0 to ${world - 1}`, {
+        hint: 'Use a smaller number, or more ranks.',
       });
     }
     const route = routes[algorithm === 'auto' ? broadcastRoute(world, bytes) : algorithm];

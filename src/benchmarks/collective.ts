@@ -22,7 +22,7 @@ export const algorithmOption = <const R extends RouteId>(
 ): Option<'auto' | R, 'auto' | R> =>
   option({
     flags: '--algorithm <name>',
-    help: ['auto', ...ids].join(', '),
+    help: `algorithm: ${['auto', ...ids].join(', ')}`,
     kind: choice<'auto' | R>(['auto', ...ids]),
     default: 'auto',
   });
@@ -30,7 +30,7 @@ export const algorithmOption = <const R extends RouteId>(
 /** The type of the numbers that are added. */
 export const dtypeOption = option({
   flags: '--dtype <type>',
-  help: 'float32, float16, bfloat16 or int32',
+  help: sumDtypes.join(', '),
   kind: choice(sumDtypes),
   default: 'float32',
 });

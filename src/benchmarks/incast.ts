@@ -10,13 +10,13 @@ import { option, wholeNumber } from '../settings/option.js';
 const options = {
   senders: option({
     flags: '--senders <count>',
-    help: 'ranks that write, from the lowest up',
+    help: 'senders, lowest ranks first',
     kind: wholeNumber(1),
     defaultText: 'all others',
   }),
   receiver: option({
     flags: '--receiver <rank>',
-    help: 'rank that all others write to',
+    help: 'rank that receives',
     kind: wholeNumber(0),
     default: 0,
   }),

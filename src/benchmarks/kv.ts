@@ -13,13 +13,13 @@ import { choice, numberAbove, numberBetween, option, wholeNumber } from '../sett
 const options = {
   prefill: option({
     flags: '--prefill <count>',
-    help: 'ranks that hand over caches; the first ones',
+    help: 'number of prefill ranks',
     kind: wholeNumber(1),
     defaultText: 'half of the ranks',
   }),
   decode: option({
     flags: '--decode <count>',
-    help: 'ranks that take caches over; the others',
+    help: 'number of decode ranks',
     kind: wholeNumber(1),
     defaultText: 'the other ranks',
   }),
@@ -37,43 +37,43 @@ const options = {
   }),
   pages: option({
     flags: '--pages <count>',
-    help: 'pages per layer of a request; -b and -e are page sizes',
+    help: 'pages per layer; -b and -e are page sizes',
     kind: wholeNumber(1),
     default: 8,
   }),
   fragmentation: option({
     flags: '--fragmentation <share>',
-    help: 'how often a page does not follow the one before, 0 to 1',
+    help: 'share of scattered pages, 0 to 1',
     kind: numberBetween(0, 1),
     default: 0.5,
   }),
   coalesce: option({
     flags: '--coalesce <on|off>',
-    help: 'transfer pages together that adjoin at both ends',
+    help: 'merge pages adjacent at both ends',
     kind: choice(['on', 'off']),
     default: 'on',
   }),
   rate: option({
     flags: '--rate <count>',
-    help: 'requests that arrive per second, over all ranks',
+    help: 'requests per second',
     kind: numberAbove(0),
     defaultText: 'all at once',
   }),
   burst: option({
     flags: '--burst <count>',
-    help: 'requests that arrive together, with --rate',
+    help: 'requests that arrive together',
     kind: wholeNumber(1),
     default: 1,
   }),
   arrivals: option({
     flags: '--arrivals <kind>',
-    help: 'gaps between arrivals with --rate: poisson, even',
+    help: 'arrival times: poisson, even',
     kind: choice(['poisson', 'even']),
     default: 'poisson',
   }),
   seed: option({
     flags: '--seed <number>',
-    help: 'decides where pages lie and when requests arrive',
+    help: 'seed of page placement and arrivals',
     kind: wholeNumber(0, 2 ** 32 - 1),
     default: 1,
   }),
@@ -86,7 +86,7 @@ const keptQuantiles = 201;
 
 export const kv = defineBenchmark({
   id: 'kv',
-  summary: 'Hand-off of KV caches from prefill to decode ranks, page by page, pushed or pulled.',
+  summary: 'Hand over KV caches from prefill to decode ranks, page by page, pushed or pulled.',
   ranks: { min: 2, usual: 4 },
   usualRanks: ({ options: { prefill, decode } }) =>
     prefill !== undefined && decode !== undefined ? prefill + decode : undefined,
@@ -117,10 +117,12 @@ export const kv = defineBenchmark({
 
 function check({ settings, options }: Asked<Options>): void {
   if (settings.minBytes < 1) {
-    throw new WeftError('BAD_USAGE', 'a page has at least 1 byte', { hint: 'Use a larger `-b`.' });
+    throw new WeftError('BAD_USAGE', 'a page needs at least 1 byte', {
+      hint: 'Use a larger `minBytes`.',
+    });
   }
   if (options.rate === undefined && options.burst > 1) {
-    throw new WeftError('BAD_USAGE', '`--burst` needs `--rate`', {
+    throw new WeftError('BAD_USAGE', '`burst` needs `rate`', {
       hint: 'Without a rate, all requests arrive at once.',
     });
   }
@@ -128,8 +130,8 @@ function check({ settings, options }: Asked<Options>): void {
   if (lastMs >= settings.timeoutMs) {
     throw new WeftError(
       'BAD_USAGE',
-      `the last request would arrive after ${Math.round(lastMs / 1000)} s, later than \`--timeout\``,
-      { hint: 'Use a higher `--rate`, fewer `--requests` or a longer `--timeout`.' },
+      `the last request would arrive after ${Math.round(lastMs / 1000)} s, later than \`timeoutMs\``,
+      { hint: 'Use a higher `rate`, fewer `requests` or a longer `timeoutMs`.' },
     );
   }
 }

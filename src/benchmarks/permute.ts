@@ -19,13 +19,13 @@ export const permute = defineBenchmark({
   options: {
     permutations: option({
       flags: '--permutations <count>',
-      help: 'permutations per row, one after the other',
+      help: 'permutations per row',
       kind: wholeNumber(1, 10_000),
       default: 8,
     }),
     seed: option({
       flags: '--seed <number>',
-      help: 'seed of the first permutation; the next has the next seed',
+      help: 'seed of the first permutation',
       kind: wholeNumber(0, 2 ** 31),
       default: 1,
     }),

@@ -9,7 +9,7 @@ import { partnerOf } from './peers.js';
 
 export const rate = defineBenchmark({
   id: 'rate',
-  summary: 'Count small writes per second between two ranks, with a window of them in flight.',
+  summary: 'Count small writes per second from one rank to another, with many in flight.',
   ranks: { min: 2 },
   columns: columns([single, multi], [pinned]),
   sizes: { minBytes: 8, maxBytes: 4096, factor: 2 },
@@ -19,7 +19,7 @@ export const rate = defineBenchmark({
   options: {
     messages: option({
       flags: '--messages <count>',
-      help: 'messages per iteration, over all channels',
+      help: 'messages per iteration',
       kind: wholeNumber(1, maxParts),
       default: 4096,
     }),

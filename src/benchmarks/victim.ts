@@ -16,13 +16,13 @@ import { partnerOf } from './peers.js';
 const options = {
   load: option({
     flags: '--load <pattern>',
-    help: `what the other ranks do: ${victimLoads.join(', ')}`,
+    help: `load: ${victimLoads.join(', ')}`,
     kind: choice(victimLoads),
     default: 'incast',
   }),
   loadBytes: option({
     flags: '--load-bytes <size>',
-    help: 'bytes each other rank writes per iteration',
+    help: 'bytes per loading rank and iteration',
     kind: sizeAboveZero,
     default: 16 * 2 ** 20,
   }),
@@ -91,7 +91,7 @@ function turnOf(
           started: times.subarray(pongs.length, pongs.length + started.length),
           ended: times.subarray(pongs.length + started.length),
         }).map(Math.round),
-      none: 'no round trip fell into the time of the load: use a larger `loadBytes`',
+      none: 'no round trip took place under load: use a larger --load-bytes',
     },
     ...(others.length === 0 && { reference: true }),
   };
@@ -99,7 +99,7 @@ function turnOf(
 
 function refuseFew(load: VictimLoad, ranks: number): void {
   if (load === 'incast' || ranks >= 4) return;
-  throw new WeftError('BAD_USAGE', `\`load\` ${load} needs 2 ranks beside the pair`, {
+  throw new WeftError('BAD_USAGE', `\`load\` ${load} needs at least 2 ranks besides the pair`, {
     hint: 'Use 4 ranks or more, or `load` incast.',
   });
 }

@@ -11,7 +11,7 @@ import { writeWhole } from './output/write-whole.js';
 export const recordOptions = {
   recordTraffic: option({
     flags: '--record-traffic <file>',
-    help: 'write one iteration as a traffic file (.csv, .jsonl); run nothing',
+    help: 'write traffic to a .csv or .jsonl file; run nothing',
     kind: text,
   }),
 };
@@ -20,13 +20,9 @@ export const recordOptions = {
 export function recordTraffic(job: Job, world: number, file: string): void {
   const { benchmark, settings } = job;
   if (!isPlanned(benchmark)) {
-    throw new WeftError(
-      'BAD_USAGE',
-      `${benchmark.id} is not a single plan: it cannot be recorded`,
-      {
-        hint: 'Use --record-traffic with a benchmark made of plans, such as all2all.',
-      },
-    );
+    throw new WeftError('BAD_USAGE', `cannot record ${benchmark.id}: it does not run as plans`, {
+      hint: 'Use --record-traffic with a benchmark made of plans, such as all2all.',
+    });
   }
   const planned = { ...job, benchmark };
   const hosts = Array.from({ length: world }, () => 'this host');
@@ -41,12 +37,12 @@ export function recordTraffic(job: Job, world: number, file: string): void {
 function written(transfers: ReturnType<typeof recordedTraffic>, file: string): string {
   if (extname(file) === '.jsonl') return formatTrace(transfers);
   if (extname(file) !== '.csv') {
-    throw new WeftError('BAD_USAGE', `--record-traffic ${file}: the format is not known`, {
+    throw new WeftError('BAD_USAGE', `--record-traffic ${file}: unknown format`, {
       hint: 'Use a name that ends in .csv (a list) or .jsonl (a trace).',
     });
   }
   if (transfers.some(({ after, notBefore }) => after !== undefined || notBefore !== undefined)) {
-    throw new WeftError('BAD_USAGE', `${file}: a list has no room for what transfers wait for`, {
+    throw new WeftError('BAD_USAGE', `${file}: a CSV list cannot hold times and dependencies`, {
       hint: 'Use a name that ends in .jsonl.',
     });
   }

@@ -188,7 +188,8 @@ function arrivalLines(options: ExplainOptions): string[] {
   const { traffic, strategy, links } = options;
   if (traffic.sequential)
     return ['  arrivals  not counted: the reply shows that the message arrived'];
-  if (traffic.readable) return ['  arrivals  not counted: a read ends when its bytes are there'];
+  if (traffic.readable)
+    return ['  arrivals  not counted: a read completes when its bytes have arrived'];
   const { chunkBytes } = pacingOf(options);
   const known = new Map<number, number>();
   const chunks = (block: Block): number => {
@@ -227,7 +228,7 @@ function sumLines({ numbers, contents, world }: Traffic): string[] {
 function startLines(traffic: Traffic): string[] {
   const starts = startsOf(traffic);
   if (starts.length === 0) return [];
-  return [`  starts    from 0 to ${formatNanoseconds(starts.at(-1)!)} of an iteration`];
+  return [`  starts    from 0 to ${formatNanoseconds(starts.at(-1)!)} into the iteration`];
 }
 
 function boundLines({ traffic, strategy, links }: ExplainOptions): string[] {

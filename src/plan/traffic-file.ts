@@ -107,7 +107,7 @@ function traceReader(): (text: string, index: number) => TracedTransfer {
     for (const earlier of transfer.after ?? []) refuseUnknowable(transfer, all[earlier]!);
     if (entry.id !== undefined) {
       const id = idOf(entry.id);
-      if (known.has(id)) throw new Mistake(`id ${id} is that of an earlier line`);
+      if (known.has(id)) throw new Mistake(`id ${id} is already used in an earlier line`);
       known.set(id, index);
     }
     all.push(transfer);
@@ -134,7 +134,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
 
 function microsecondsOf(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;
-  throw new Mistake(`at is ${JSON.stringify(value)}, not microseconds of 0 or more`);
+  throw new Mistake(`at is ${JSON.stringify(value)}, not a time in microseconds, 0 or more`);
 }
 
 function idOf(value: unknown): string {
@@ -146,7 +146,8 @@ const afterOf = (value: unknown, known: ReadonlyMap<string, number>): number[] =
   (Array.isArray(value) ? value : [value]).map((one) => {
     const id = idOf(one);
     const index = known.get(id);
-    if (index === undefined) throw new Mistake(`after names ${id}, the id of no earlier line`);
+    if (index === undefined)
+      throw new Mistake(`after names ${id}, but no earlier line has this id`);
     return index;
   });
 
@@ -154,7 +155,7 @@ const afterOf = (value: unknown, known: ReadonlyMap<string, number>): number[] =
 function refuseUnknowable({ from }: TracedTransfer, earlier: TracedTransfer): void {
   if (earlier.from === from || earlier.to === from) return;
   throw new Mistake(
-    `rank ${from} cannot know when the transfer from rank ${earlier.from} to rank ${earlier.to} is over; ` +
+    `rank ${from} cannot know when the transfer from rank ${earlier.from} to rank ${earlier.to} is complete; ` +
       'after may name only transfers that the sender itself sent or received',
   );
 }

@@ -17,7 +17,7 @@ const clocks: Readonly<Record<string, string>> = {
     'One iteration: rank 0 writes to one target (Single, Multi) or to all at once (RoundRobin, or with several buffers). Rank 0 times it from before the first post until the targets have all bytes.',
   all2all:
     'One iteration: every rank writes to every other rank and waits for what the others write to it. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is per peer; “line” is what one rank sends in total.',
-  moe: 'One iteration: every rank sends its tokens once to each other rank that hosts one of their experts (Dispatch), sends one vector back for each token that came and adds up what comes back (Combine), or one after the other (Both). Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is the mean over ranks of what they send.',
+  moe: 'One iteration: every rank sends its tokens once to each other rank that hosts one of their experts (Dispatch), returns one vector for each token that arrived and adds up the vectors that it gets back (Combine), or one after the other (Both). Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is what a rank sends, on average.',
   pairs:
     'One iteration: one rank of a pair writes to the other. The writer times it until the target has all bytes.',
   proxy:
@@ -34,11 +34,26 @@ const clocks: Readonly<Record<string, string>> = {
     'One iteration: the buffers of all ranks are added up, and every rank gets all sums. Each rank uses its own clock; a sample is the time of the slowest rank. The size is that of one rank’s buffer.',
   broadcast:
     'One iteration: one rank’s buffer reaches all other ranks. Each rank uses its own clock; a sample is the time of the slowest rank.',
+  incast:
+    'One iteration: every sender writes the size to the receiver, which waits for all of them. The receiver times it. Bandwidth is what the receiver gets from all senders.',
+  permute:
+    'One iteration: every rank writes to one other rank, by a random permutation. Each rank uses its own clock; a sample is the time of the slowest rank, and the row is the mean over permutations.',
+  bisect:
+    'One iteration: each rank of one half and its partner in the other half write to each other. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is per rank and direction.',
+  ring: 'One iteration: every rank writes to its neighbour, or to both neighbours. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is per neighbour.',
+  bidir:
+    'One iteration: rank 0 and one peer write to each other. Rank 0 times it. Bandwidth is the sum of both directions, so a perfect link shows 200 % BusBW.',
+  rate: 'One iteration: rank 0 writes many small messages to one peer. Rank 0 times it until the peer has all of them. The size is that of one message.',
+  victim:
+    'One iteration: round trips of one pair while the other ranks load the fabric, then of the pair alone. Rank 0 times each round trip; only those under load count.',
+  traffic:
+    'One iteration: the transfers of a file. Each rank uses its own clock; a sample is the time of the slowest rank. Bandwidth is that of the rank that sends or receives most; the size is the sum of all transfers.',
+  kv: 'One iteration: decode ranks ask prefill ranks for the pages of their requests (Push) or read them (Pull). Each rank uses its own clock; a sample is the time of the slowest rank. The time to the last page is measured on the decode rank. The size is that of one page.',
   ipc: 'One iteration: a kernel writes the whole buffer into the memory of a neighbouring GPU and makes it visible to the system.',
 };
 
 const figures =
-  'Figures are means over all iterations. Gbps is 1e9 bits per second of payload; sizes are bytes per peer, with K, M and G as powers of two. BusBW is bandwidth over the line rate of the channels a configuration may use. The bound is the best possible time of a plan, from its bytes and the line rates; “of bound” is the bound over the measured time.';
+  'Figures are means over all iterations. Gbps is 1e9 bits per second of payload; sizes are bytes per peer unless stated above, with K, M and G as powers of two. BusBW is bandwidth over the line rate of the channels a configuration may use. The bound is the best possible time of a plan, from its bytes and the line rates; “of bound” is the bound over the measured time.';
 const doubt =
   'A row is noisy (~) if the middle half of its samples spans more than a quarter of their median, or if slow samples move the mean more than a tenth away from it, and a second measurement was noisy too. Rows marked burst (*) carry too little data for a rate limit to take effect.';
 const checks =

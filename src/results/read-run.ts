@@ -97,8 +97,8 @@ function beginsWithLine(fd: number): boolean {
 }
 
 const tooLarge = (path: string): WeftError =>
-  new WeftError('BAD_FILE', `${path} is one JSON object, and too large to read as one`, {
-    hint: 'Name the run file in weft-results/: it is read line by line.',
+  new WeftError('BAD_FILE', `${path} is a single JSON object that is too large to read`, {
+    hint: 'Use the run file in weft-results/, which Weft reads line by line.',
   });
 
 /** `name` is what errors call the text. Throws when not even the header can be read. */

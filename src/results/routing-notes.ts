@@ -15,7 +15,7 @@ export function routingNotes(rows: readonly Row[]): Note[] {
     const worst = Math.max(...own.map(({ imbalance = 1 }) => imbalance));
     const text =
       `${rangeText(tokens, 0)} tokens per rank to ${experts} experts: routing ${kind}, hash ${hash}; ` +
-      `one copy per rank instead of per expert saves ${dedup.toFixed(2)}x; ` +
+      `one copy per rank instead of one per expert cuts traffic ${dedup.toFixed(2)}x; ` +
       `busiest rank ${worst.toFixed(2)}x the mean`;
     return { kind: 'plain', text };
   });
@@ -24,11 +24,11 @@ export function routingNotes(rows: readonly Row[]): Note[] {
     ({ perRank = [] }) => perRank.toSorted((a, b) => meanOf(b) - meanOf(a))[0]?.rank,
   );
   const who = [...slowest].flatMap(([rank, own]) =>
-    rank === undefined ? [] : `rank ${rank} in ${own.map(({ column }) => column).join(', ')}`,
+    rank === undefined ? [] : `${rank} in ${own.map(({ column }) => column).join(', ')}`,
   );
   return who.length === 0
     ? notes
-    : [...notes, { kind: 'plain', text: `slowest: ${who.join('; ')}` }];
+    : [...notes, { kind: 'plain', text: `slowest rank: ${who.join('; ')}` }];
 }
 
 const meanOf = ({ nanoseconds }: PerRank): number => nanoseconds?.mean ?? 0;

@@ -169,7 +169,8 @@ async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<
       const situation = situationOf(job, world.hosts, bytes, column);
       const collective = job.benchmark.against?.(situation);
       const key = subjectKey(cell);
-      if (!collective) return [key, { reason: 'no library does this with these options' }];
+      if (!collective)
+        return [key, { reason: 'the libraries have no equivalent with these options' }];
       const needs = world.members.map(({ rank }) => footprintOf(collective, rank, world.size));
       const reason = misfit(world, needs, available);
       return [key, reason === undefined ? { collective } : { reason }];

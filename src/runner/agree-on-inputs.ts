@@ -11,6 +11,6 @@ export async function agreeOnInputs(job: PlanJob, world: World): Promise<void> {
   if (other < 0) return;
   const [first, second] = [0, other].map((rank) => `rank ${rank} (${world.hosts[rank]})`);
   throw new WeftError('BAD_USAGE', `${first} and ${second} read different files`, {
-    hint: `Copy the files of ${job.benchmark.id} to every host, or use a shared folder.`,
+    hint: 'Copy the same file to every host, or use a shared file system.',
   });
 }

@@ -84,7 +84,7 @@ function readMisfit(
   canRead: boolean,
 ): string | undefined {
   if (!needs.some(({ readable }) => readable)) return undefined;
-  if (!canRead) return `${session.fabric.provider} does not read remote memory`;
+  if (!canRead) return `${session.fabric.provider} does not support remote reads`;
   if (memory.id !== 'device' || deviceOf(session)?.memory !== 'staged') return undefined;
   return 'peers cannot read GPU memory that is staged through the host';
 }

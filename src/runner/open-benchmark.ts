@@ -52,7 +52,7 @@ async function agreedInput({ benchmark, ...asked }: Job, world: World) {
     world,
     new WeftError(
       'BAD_USAGE',
-      `rank ${other} on ${world.hosts[other]} has another input (${all[other]}) than rank 0 (${all[0]})`,
+      `rank ${other} on ${world.hosts[other]} has a different input (${all[other]}) than rank 0 (${all[0]})`,
       { hint: 'Use the same file on every host.' },
     ),
   );

@@ -127,7 +127,7 @@ export const measureOptions = {
   }),
   against: option({
     flags: '--against <libraries>',
-    help: `compare in turns with any of ${peerIds.join(',')}`,
+    help: `compare in turns with ${peerIds.join(', ')}`,
     kind: several(peerIds, 'libraries'),
   }),
   buffers: option({

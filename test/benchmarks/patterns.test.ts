@@ -135,11 +135,11 @@ test('senders that share a full receiver are not accused, one that is slow alone
 test.each([
   ['incast --ranks 3 --receiver 3', '--receiver is 3, but the ranks are 0 to 2'],
   ['incast --ranks 3 --senders 3', '--senders is 3, but there are 2 other ranks'],
-  ['victim --ranks 3 --load permute', '--load permute needs 2 ranks beside the pair'],
+  ['victim --ranks 3 --load permute', '--load permute needs at least 2 ranks besides the pair'],
   ['traffic', 'traffic needs a file'],
   ['traffic /nowhere/x.csv', 'cannot read /nowhere/x.csv'],
-  ['sendrecv --record-traffic p.csv', 'a list has no room for what transfers wait for'],
-  ['predict victim', 'no queues in which a small message waits'],
+  ['sendrecv --record-traffic p.csv', 'a CSV list cannot hold times and dependencies'],
+  ['predict victim', 'does not include queueing delays'],
 ])('%s is refused', async (line, why) => {
   using desk = new Desk();
   const { exitCode, stderr } = await desk.weft(line);

@@ -53,9 +53,9 @@ describe('a routing file', () => {
     [
       'both kinds',
       ['{"rank":0,"token":0,"experts":[1]}', '{"rank":0,"expert":1,"tokens":2}'],
-      /line 2: lines with tokens and lines with counts do not mix/,
+      /line 2: a file has lines with tokens or lines with counts, not both/,
     ],
-    ['a count twice', ['rank,expert,tokens', '0,1,1', '0,1,2'], /line 3: expert 1 is there twice/],
+    ['a count twice', ['rank,expert,tokens', '0,1,1', '0,1,2'], /line 3: expert 1 appears twice/],
     ['no tokens', ['rank,expert,tokens', '0,1,0'], /line 2: rank 0 has no tokens/],
   ])('with %s is refused with its line', ([, lines, message]) => {
     expect(() => parse(...lines)).toThrow(message);

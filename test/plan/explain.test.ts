@@ -52,7 +52,7 @@ describe('an explanation', () => {
     expect(drawn(kv)).toContain('600 immediates on each of 3 ranks');
     const read = drawn({ ...kv, readable: true });
     expect(read).toContain('ch0 ─▶ rank 1  read  in 300 parts  600 chunks');
-    expect(read).toContain('arrivals  not counted: a read ends when its bytes are there');
+    expect(read).toContain('arrivals  not counted: a read completes when its bytes have arrived');
     const added = drawn({
       ...kv,
       numbers: { dtype: 'bfloat16', of: () => [] },

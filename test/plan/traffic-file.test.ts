@@ -63,13 +63,16 @@ describe('a traffic file', () => {
     [trace('{"from":0,"to":1}'), /line 2: bytes is undefined, not a number of bytes/],
     [trace('{"from":-1,"to":1,"bytes":8}'), /line 2: from is -1, not a rank/],
     [trace('{"from":0,"to":1,"bytes":8,"size":1}'), /"size" is not a key of a transfer/],
-    [trace('{"from":0,"to":1,"bytes":8,"at":-1}'), /line 2: at is -1, not microseconds/],
-    [trace('{"from":0,"to":1,"bytes":8,"id":"a"}'), /line 2: id "a" is that of an earlier line/],
+    [trace('{"from":0,"to":1,"bytes":8,"at":-1}'), /line 2: at is -1, not a time in microseconds/],
+    [
+      trace('{"from":0,"to":1,"bytes":8,"id":"a"}'),
+      /line 2: id "a" is already used in an earlier line/,
+    ],
     [trace('{"from":0,"to":1,"bytes":8,"id":{}}'), /\{\} is not an id/],
-    [trace('{"from":1,"to":0,"bytes":8,"after":"b"}'), /after names "b", the id of no earlier/],
+    [trace('{"from":1,"to":0,"bytes":8,"after":"b"}'), /after names "b", but no earlier line has/],
     [
       trace('{"from":2,"to":0,"bytes":8,"after":"a"}'),
-      /line 2: rank 2 cannot know when the transfer from rank 0 to rank 1 is over/,
+      /line 2: rank 2 cannot know when the transfer from rank 0 to rank 1 is complete/,
     ],
   ])('%j is refused', (text, why) => {
     expect(() => parse(text)).toThrow(why);

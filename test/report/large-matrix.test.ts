@@ -8,7 +8,7 @@ const run = largeRun(360);
 test('a large matrix is drawn in blocks, each with its slowest pair', () => {
   const [chart] = chartsOf([run]).filter(({ kind }) => kind === 'pairs');
   expect(chart!.title).toMatch(/^Bandwidth of the slowest pair of each 3 × 3 ranks/);
-  expect(chart!.caption).toMatch(/^Too many ranks for a cell per pair: /);
+  expect(chart!.caption).toMatch(/^There are too many ranks for one cell per pair: /);
   const [{ data }] = chart!.option.series as { data: number[][] }[] as [{ data: number[][] }];
   expect(data).toHaveLength(120 * 120);
   const [x, y] = [Math.floor(slowPair.to / 3), Math.floor(slowPair.from / 3)];

@@ -43,7 +43,9 @@ describe('of an expert layer a report shows', () => {
     const drawn = chart([layerRun()], 'routing');
     expect(drawn).toMatchObject({ title: 'Tokens by rank and expert, 8 tokens per rank' });
     expect(drawn.caption).toContain('Routing zipf:1.2, hash 0a22d509fb20');
-    expect(drawn.summary).toContain('the most chosen is 3 on rank 1 with 43.8 % of all choices');
+    expect(drawn.summary).toContain(
+      'the most popular is expert 3 on rank 1 with 43.8 % of all choices',
+    );
     const [map] = seriesOf(drawn);
     // Place, rank, tokens, expert, first rank, host.
     expect(map!.data.slice(0, 4)).toEqual([
@@ -79,9 +81,9 @@ describe('of an expert layer a report shows', () => {
     const table = formatTable(layerRun(), { width: 200 });
     expect(table).toContain(
       '8 tokens per rank to 4 experts: routing zipf:1.2, hash 0a22d509fb20; ' +
-        'one copy per rank instead of per expert saves 2.00x; busiest rank 1.50x the mean',
+        'one copy per rank instead of one per expert cuts traffic 2.00x; busiest rank 1.50x the mean',
     );
-    expect(table).toContain('slowest: rank 1 in DispatchMultiPin');
+    expect(table).toContain('slowest rank: 1 in DispatchMultiPin');
     expect(table).toMatch(/Size +Tokens/);
   });
 });

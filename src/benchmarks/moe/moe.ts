@@ -11,7 +11,7 @@ const strategies = [single, multi, roundRobin];
 
 export const moe = defineBenchmark({
   id: 'moe',
-  summary: 'Dispatch tokens to experts on other ranks, and combine what comes back.',
+  summary: 'Dispatch tokens to experts on other ranks and combine the results.',
   ranks: { min: 2, usual: 4 },
   // Sums are made by the CPU, which does not reach GPU memory.
   columns: [

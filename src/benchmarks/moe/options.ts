@@ -22,43 +22,43 @@ const routing: ValueKind<string> = {
 export const moeOptions = {
   tokens: option({
     flags: '--tokens <counts>',
-    help: 'tokens per rank, a row for each number',
+    help: 'tokens per rank, one row each',
     kind: numbers(1, 2 ** 20),
     defaultText: '128,4096',
   }),
   hidden: option({
     flags: '--hidden <size>',
-    help: 'values of a token',
+    help: 'values per token',
     kind: wholeNumber(1, 2 ** 20),
     default: 7168,
   }),
   dtype: option({
     flags: '--dtype <type>',
-    help: 'dispatch bf16, or fp8 with scales; combine is always bf16',
+    help: 'dispatch type: bf16, fp8 with scales',
     kind: choice(['bf16', 'fp8']),
     default: 'bf16',
   }),
   experts: option({
     flags: '--experts <count>',
-    help: 'experts of all ranks together',
+    help: 'experts on all ranks together',
     kind: wholeNumber(1, 2 ** 16),
     default: 256,
   }),
   topK: option({
     flags: '--top-k <count>',
-    help: 'experts of each token',
+    help: 'experts per token',
     kind: wholeNumber(1, mostTopK),
     default: 8,
   }),
   placement: option({
     flags: '--placement <mode>',
-    help: 'experts on ranks: block, round-robin',
+    help: 'place experts: block, round-robin',
     kind: choice(placements),
     default: 'block',
   }),
   routing: option({
     flags: '--routing <kind>',
-    help: 'uniform, zipf:S, hot:N[:SHARE], or a file',
+    help: 'uniform, zipf:S, hot:N:SHARE, file',
     kind: routing,
     default: 'uniform',
   }),
@@ -70,11 +70,11 @@ export const moeOptions = {
   }),
   microBatches: option({
     flags: '--micro-batches <count>',
-    help: 'parts of the tokens in Both columns',
+    help: 'micro-batches in Both',
     kind: wholeNumber(1, 64),
     defaultText: '1; 2 with --overlap',
   }),
-  overlap: onOff('--overlap', 'dispatch a micro-batch while the last one is combined'),
+  overlap: onOff('--overlap', 'overlap dispatch with the previous micro-batch'),
 };
 
 export type MoeOptions = typeof moeOptions;
@@ -90,7 +90,7 @@ export const combineBytes = ({ hidden }: MoeValues): number => 2 * hidden;
 export const microBatchesOf = ({ microBatches, overlap }: MoeValues): number =>
   microBatches ?? (overlap ? 2 : 1);
 
-/** High throughput and low latency, as results of expert layers are published. */
+/** Low latency and high throughput: the numbers of tokens of DeepEP's published results. */
 const usualTokens = [128, 4096];
 
 /** Each number of tokens once, smallest first. */
@@ -133,7 +133,7 @@ export function checkOptions({ options }: Asked<MoeOptions>): void {
   if (topK > experts) {
     throw refusal(
       `\`topK\` ${topK} is more than \`experts\` ${experts}`,
-      'A token goes to different experts.',
+      'Each token needs `topK` different experts.',
     );
   }
   if (overlap && microBatchesOf(options) < 2) {

@@ -94,7 +94,7 @@ function jsonLine(text: string, number: number, fail: Fail): Line {
   if (typeof rank === 'number' && typeof expert === 'number' && typeof tokens === 'number') {
     return { rank, expert, tokens };
   }
-  return fail(number, 'neither {"rank","token","experts":[…]} nor {"rank","expert","tokens"}');
+  return fail(number, 'a line is {"rank","token","experts":[…]} or {"rank","expert","tokens"}');
 }
 
 const isWhole = (value: unknown, most: number): boolean =>
@@ -115,7 +115,7 @@ function checkLine(line: Line, experts: number, fail: (what: string) => never): 
   if (line.experts.length === 0 || line.experts.length > mostTopK) {
     fail(`a token has 1 to ${mostTopK} experts, not ${line.experts.length}`);
   }
-  if (new Set(line.experts).size < line.experts.length) fail('an expert is named twice');
+  if (new Set(line.experts).size < line.experts.length) fail('an expert appears twice');
 }
 
 function tokensOf(records: readonly Record[], options: Read, fail: Fail): RoutedTokens[] {
@@ -123,7 +123,7 @@ function tokensOf(records: readonly Record[], options: Read, fail: Fail): Routed
   const byRank: Record[][] = [];
   for (const record of records) {
     if ('expert' in record.line !== counts) {
-      fail(record.number, 'lines with tokens and lines with counts do not mix');
+      fail(record.number, 'a file has lines with tokens or lines with counts, not both');
     }
     const { rank } = record.line;
     byRank[rank] ??= [];
@@ -147,7 +147,7 @@ function listed(own: readonly Record[], fail: Fail): number[][] {
   for (const { number, line } of own) {
     if ('expert' in line) continue;
     const { rank, token, experts } = line;
-    if (lists[token]) fail(number, `token ${token} of rank ${rank} is there twice`);
+    if (lists[token]) fail(number, `token ${token} of rank ${rank} appears twice`);
     lists[token] = [...experts];
   }
   for (let token = 0; token < lists.length; token++) {
@@ -170,7 +170,7 @@ function dealt(
   const counts = new Map<number, number>();
   for (const { number, line } of own) {
     if (!('expert' in line)) continue;
-    if (counts.has(line.expert)) fail(number, `expert ${line.expert} is there twice`);
+    if (counts.has(line.expert)) fail(number, `expert ${line.expert} appears twice`);
     counts.set(line.expert, line.tokens);
   }
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);

@@ -78,7 +78,7 @@ function largeStanding(
     problem && `${problem}.`,
     diagnosis && conclusionOf(diagnosis),
     `${plural(rows, 'row')}${state === 'running' ? ' so far' : ''}.`,
-    `${world.ranks} ranks are too many to show every pair: this page shows the slowest pair of each block of ${block} × ${block} ranks. weft report looks at all of them.`,
+    `${world.ranks} ranks are too many to show every pair: this page shows the slowest pair of each block of ${block} × ${block} ranks. weft report reads every pair.`,
   ]
     .filter(Boolean)
     .join(' ');

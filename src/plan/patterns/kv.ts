@@ -101,7 +101,7 @@ export function rolesOf({
   throw new WeftError(
     'BAD_USAGE',
     `${given.join(' and ') || 'prefill and decode'} ranks do not fit ${world} ranks`,
-    { hint: 'Every rank does one of the two, and each needs at least one rank.' },
+    { hint: 'Every rank is a prefill or a decode rank, and there must be at least one of each.' },
   );
 }
 

@@ -154,7 +154,7 @@ const blockMap =
         'every pair',
         `the slowest pair of each ${block} × ${block} ranks`,
       ),
-      caption: `Too many ranks for a cell per pair: each cell is the slowest pair from ${block} ranks (its row) to ${block} ranks (its column). Crossed cells have a pair that failed or has no result. Empty cells were not measured.`,
+      caption: `There are too many ranks for one cell per pair: each cell shows the slowest pair from ${block} ranks (row) to ${block} ranks (column). Crossed cells contain a pair that failed or has no result. Empty cells were not measured.`,
       summary: extremes([fastest, slowest], figure),
       heightPx: mostCellsPx + 150,
       option: mapOption({

@@ -24,7 +24,7 @@ export function requestTimes(lines: readonly Line[]): ChartParts | undefined {
   return {
     title: `Time to the last page of a request, pages of ${sizeText(bytes)}`,
     caption: withLeftOut(
-      'Share of requests whose pages were all there within a given time, from the request’s own start. A steep curve is steady; a long stretch to the right is a tail.',
+      'Share of requests whose last page arrived within a given time after the request’s start. A steep curve means equal times; a long tail to the right means slow requests.',
       timed,
       bytes,
     ),

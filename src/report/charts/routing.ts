@@ -47,10 +47,10 @@ function routingMap(routing: RoutingFacts): ChartParts {
   return {
     title: `Tokens by rank and expert, ${tokensText(routing)}`,
     caption:
-      `Routing ${kind}, hash ${hash}. Each cell: how many tokens of a rank chose an expert` +
-      `${hosts ? '; experts of one rank stand side by side' : ''}. ` +
-      `${together ? 'Neighbouring cells are added up. ' : ''}` +
-      `Sending one copy per rank instead of one per expert saves ${dedup.toFixed(2)}×.`,
+      `Routing ${kind}, hash ${hash}. Each cell shows how many tokens of a rank go to an expert` +
+      `${hosts ? '; the experts of one rank are side by side' : ''}. ` +
+      `${together ? 'Each cell adds up neighbouring ranks or experts. ' : ''}` +
+      `Sending one copy per rank instead of one per expert cuts the traffic ${dedup.toFixed(2)}×.`,
     summary: summaryOf(routing),
     heightPx: Math.min(480, Math.max(120, counts.length * 24)) + 150,
     option: framed({
@@ -90,7 +90,7 @@ function summaryOf({ counts, experts, hosts }: RoutingFacts): string {
   const busiest = sums.indexOf(most);
   const where = hosts ? ` on rank ${hosts[busiest]}` : '';
   const share = ((most / all) * 100).toFixed(1);
-  return `${plural(experts, 'expert')}; the most chosen is ${busiest}${where} with ${share} % of all choices`;
+  return `${plural(experts, 'expert')}; the most popular is expert ${busiest}${where} with ${share} % of all choices`;
 }
 
 /** Bytes and times of each rank at the largest size: one pair of charts for each thing a run timed. */
@@ -117,7 +117,7 @@ const bytesOfRanks = (row: Routed): ChartParts | undefined =>
   barChart({
     title: `${row.column}: bytes of each rank, ${sizeText(row.bytes!)}`,
     caption:
-      'What each rank sends to and receives from other ranks in one iteration. The busiest NIC and direction bound the time of all.',
+      'Bytes that each rank sends to and receives from other ranks in one iteration. The busiest NIC and direction limit all ranks.',
     places: rankNames(row),
     axis: { name: 'bytes per iteration', text: 'bytes' },
     bars: [
@@ -144,7 +144,7 @@ function timesOfRanks(row: Routed): ChartParts | undefined {
   return barChart({
     title: `${row.column}: time of each rank and its bound, ${sizeText(row.bytes!)}`,
     caption:
-      'Mean time of each rank on its own clock. The bound of the busiest rank is that of the row; the others have as much less as they send or receive less. Ranks wait for each other, so all take about as long as the busiest.',
+      'Mean time of each rank on its own clock. The busiest rank has the bound of the row; the bounds of the others are smaller in proportion to their bytes. Ranks wait for each other, so all take about as long as the busiest.',
     places: rankNames(row),
     axis: { name: 'time per iteration', text: 'ns' },
     bars: [

@@ -45,9 +45,13 @@ export function predictor(row: PredictedSubject): (fabric: FabricModel) => numbe
 }
 
 const notModelled = ({ name }: FabricModel): WeftError =>
-  new WeftError('BAD_USAGE', `the model ${name} has no queues in which a small message waits`, {
-    hint: 'It predicts times of whole transfers; measure this benchmark instead.',
-  });
+  new WeftError(
+    'BAD_USAGE',
+    `the model ${name} does not include queueing delays of small messages`,
+    {
+      hint: 'It predicts times of whole transfers; measure this benchmark instead.',
+    },
+  );
 
 function plansOf(turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number): Plan[] {
   const channels = sim.fabric.nicsPerRank;
