@@ -7,7 +7,7 @@ import {
   victimLoads,
   victimTransfers,
 } from '../plan/patterns/victim.js';
-import { multi, type Strategy, single } from '../plan/strategies.js';
+import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark, type Turn } from '../runner/benchmark.js';
 import { columns, pinned } from '../runner/columns.js';
 import { choice, option, sizeAboveZero, type ValuesOf, wholeNumber } from '../settings/option.js';
@@ -47,13 +47,11 @@ export const victim = defineBenchmark({
   pattern: 'victim',
   options,
   preflight: ({ options: { load } }, ranks) => refuseFew(load, ranks),
-  turns: ({ hosts, bytes, strategy, options }) => {
+  turns: ({ hosts, bytes, options }) => {
     refuseFew(options.load, hosts.length);
     const pair = [0, partnerOf(hosts)] as const;
     const others = [...hosts.keys()].filter((rank) => !pair.includes(rank));
-    return [others, []].map((loading) =>
-      turnOf(hosts.length, pair, loading, bytes, strategy, options),
-    );
+    return [others, []].map((loading) => turnOf(hosts.length, pair, loading, bytes, options));
   },
   figures: ({ samples: [loaded, alone] }) => {
     const [under, usual] = [summarize(loaded!), summarize(alone!)];
@@ -71,7 +69,6 @@ function turnOf(
   pair: readonly [number, number],
   others: readonly number[],
   bytes: number,
-  strategy: Strategy,
   options: Options,
 ): Turn {
   const { transfers, pongs, started, ended } = victimTransfers({ ...options, pair, others, bytes });
@@ -80,11 +77,12 @@ function turnOf(
     traffic: trace.traffic,
     plan: (situation) => trace.plan(situation),
     figureBytes: { figure: bytes, line: bytes },
+    marks: (situation) => {
+      if (situation.rank !== pair[0]) return [];
+      const ends = trace.ends(situation);
+      return [...pongs, ...started, ...ended].map((one) => ({ steps: ends.get(one)!, since: 0 }));
+    },
     within: {
-      steps: ({ rank, channels }) => {
-        const ends = trace.ends({ rank, channels, strategy });
-        return [...pongs, ...started, ...ended].map((transfer) => ends.get(transfer)!.at(-1)!);
-      },
       samples: (times) =>
         coveredRoundTrips({
           pongs: times.subarray(0, pongs.length),

@@ -17,8 +17,8 @@ import type {
   ServingEngine,
 } from './engine.js';
 import type { FabricEngine } from './fabric-engine.js';
+import { marksOf } from './marks.js';
 import { runPlan, servePlan } from './run-plan.js';
-import { stagedMarks } from './staged-marks.js';
 
 interface DeviceEngineOptions {
   readonly gpu: Gpu;
@@ -127,8 +127,13 @@ export class DeviceEngine implements ServingEngine {
     const device = { source: source.native, target: target.native };
     const memory = { ...staging.planMemory, device };
     const staged = this.#stagedPlan(plan);
-    const marks = options.marks && { marks: stagedMarks(staged, options.marks) };
-    return runPlan(staging.options, memory, staged.plan, { ...options, ...marks });
+    const { marks } = options;
+    // A step is done when all that it became is done.
+    const ends = marks?.steps.map((step) => staged.ends[step]!);
+    return runPlan(staging.options, memory, staged.plan, {
+      ...options,
+      ...(marks && ends && { marks: marksOf(ends, marks.heard) }),
+    });
   }
 
   /** Only where the fabric reaches GPU memory: what is staged is not the producers' to ask for. */

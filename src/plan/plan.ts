@@ -169,9 +169,9 @@ export type PostStep = WriteStep | ReadStep | SendStep | RecvStep;
 /** One thing a rank does in an iteration: a transfer, a wait, a copy between GPU and host, or a sum. */
 export type Step = PostStep | WaitStep | CopyStep | JoinStep | SumStep;
 
-/** A step whose end is of interest, and the nanoseconds since the start of the iteration from which it counts. */
+/** Steps the last end of which is of interest, and the nanoseconds since the start of the iteration from which it counts. */
 export interface Mark {
-  readonly step: number;
+  readonly steps: readonly number[];
   readonly since: number;
 }
 

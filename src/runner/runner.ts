@@ -19,7 +19,6 @@ import { MarkedTimes } from './marked-times.js';
 import { isNoisyRow, type RowSubject, rowOf, type TurnSamples } from './row.js';
 import { type Count, calibrate } from './timing.js';
 import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
-import { WithinSamples } from './within-samples.js';
 
 /** What rank 0 is told while a benchmark runs. */
 export interface Listener {
@@ -212,35 +211,23 @@ export class RowRunner {
 
   /** Every turn's samples and the path of all of them, on rank 0. */
   async #time(
-    { engine, turns, plans, marks }: Ready,
+    { engine, plans, ...ready }: Ready,
     count: Count,
   ): Promise<{ timed: TurnSamples[] | undefined; path: Path | undefined }> {
     const own: Float64Array[] = [];
-    const times = new MarkedTimes(marks);
-    const within = new WithinSamples({ turns, plans });
+    const times = new MarkedTimes(ready);
     const { world, path: meter } = this.#session;
     // Where rank 0 has the clock, what the others measured is waiting for their turn.
     const counts = this.#benchmark.clock === 'slowest' || world.rank === 0;
     const loops = plans.map((plan) => ({ plan, iterations: count.iterations }));
     const { proof } = await meter.around(loops, async () => {
       for (const [turn, plan] of plans.entries()) {
-        const samples = await engine.run(plan, {
-          ...count,
-          ...times.options(turn),
-          ...within.options(turn),
-        });
+        const samples = await engine.run(plan, { ...count, ...times.options(turn) });
         own.push(counts ? samples : new Float64Array());
       }
     });
     const all = await gatherSamples(world, own, Math.ceil(count.iterations / count.batch));
-    const marked = await times.gather(world);
-    const timed =
-      all &&
-      plans.map((_, turn) => ({
-        marks: marked[turn],
-        ...within.samplesOf(turn, all, count.batch),
-      }));
-    return { timed, path: proof?.path };
+    return { timed: await times.gather(world, all, count.batch), path: proof?.path };
   }
 
   #again(turns: readonly Turn[], timed: TurnSamples[] | undefined): Promise<boolean> {

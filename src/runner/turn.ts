@@ -33,7 +33,7 @@ export interface PlanSituation extends Pacing {
 export interface Turn {
   readonly traffic: Traffic;
   plan(situation: PlanSituation): Plan;
-  /** The steps of that plan whose times the timed loop keeps. */
+  /** What the timed loop keeps the times of. */
   marks?(situation: PlanSituation): readonly Mark[];
   /** The bytes of the figures of one iteration. */
   readonly figureBytes: FigureBytes;
@@ -41,11 +41,9 @@ export interface Turn {
   readonly pair?: readonly [from: number, to: number];
   /** The rank whose time counts, where it is one of ranks that all keep their times. Default: as the benchmark's clock. */
   readonly clock?: number;
-  /** Samples that lie within an iteration, in place of its own time; rank 0 takes them. The row then has no bound. */
+  /** Samples from rank 0's marks, in place of the times of iterations. The row then has no bound. */
   readonly within?: {
-    /** The steps of rank 0's plan whose times are wanted. */
-    steps(plan: Plan): readonly number[];
-    /** From when those steps of an iteration were done: nanoseconds since its start, in their order. */
+    /** From the times of an iteration's marks, in their order. */
     samples(times: Float64Array): readonly number[];
     /** Why there may be no sample at all, and what to do. */
     readonly none: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { stagedMarks } from '../../src/engine/staged-marks.js';
+import { marksOf } from '../../src/engine/marks.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { stage, stagedPlan } from '../../src/plan/staged.js';
@@ -62,11 +62,8 @@ describe('a staged transfer', () => {
     await using job = await open();
     const staged = (rank: number) => stage(oneToEach({ ...write, rank }), 1024);
     let heard = new Float64Array();
-    const marks = stagedMarks(staged(1), {
-      steps: [0],
-      heard: (times) => {
-        heard = Float64Array.from(times);
-      },
+    const marks = marksOf([staged(1).ends[0]!], (times) => {
+      heard = Float64Array.from(times);
     });
     const how = { iterations: 3, marks: Uint32Array.from(marks.steps) };
     const results = await job.run(

@@ -34,7 +34,7 @@ export function kvPlan(traffic: Traffic, options: WritePlanOptions): { plan: Pla
     for (const piece of steps.pieces(block)) steps.add({ ...writeOf(block, piece), after: [told] });
   }
   const marks = traffic.incoming(rank).map((block) => ({
-    step: traffic.readable ? addPull(steps, block) : addPush(steps, block),
+    steps: [traffic.readable ? addPull(steps, block) : addPush(steps, block)],
     since: block.notBefore ?? 0,
   }));
   const plan: Plan = {

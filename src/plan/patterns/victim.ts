@@ -18,7 +18,7 @@ interface VictimOptions {
   readonly loadBytes: number;
 }
 
-/** Indices of transfers whose arrival at the first of the pair says something. */
+/** Indices of transfers whose arrival at the first of the pair says something; `ended`: the last of them does. */
 export interface VictimTransfers {
   readonly transfers: readonly TracedTransfer[];
   readonly pongs: readonly number[];
@@ -56,14 +56,14 @@ export function victimTransfers(options: VictimOptions): VictimTransfers {
       part.map((one) => add({ ...one, after })),
     );
     // What it receives itself needs no note.
-    if (load === 'incast') return { started: first[0]!, ended: rest.at(-1) ?? first[0]! };
-    const note = (over: readonly number[]) => add({ from, to: ping, bytes: 0, after: over });
+    if (load === 'incast') return { started: first, ended: [...first, ...rest] };
+    const note = (over: readonly number[]) => [add({ from, to: ping, bytes: 0, after: over })];
     return { started: note(first), ended: note([...first, ...rest]) };
   });
   return {
     ...{ transfers, pongs },
-    started: marks.map(({ started }) => started),
-    ended: marks.map(({ ended }) => ended),
+    started: marks.flatMap(({ started }) => started),
+    ended: marks.flatMap(({ ended }) => ended),
   };
 }
 
