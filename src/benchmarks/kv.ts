@@ -9,6 +9,7 @@ import { placePieces } from '../plan/write-plan.js';
 import { type Asked, defineBenchmark, type Situation, type Timed } from '../runner/benchmark.js';
 import { columns, device, pinned, variants } from '../runner/columns.js';
 import { choice, numberAbove, numberBetween, option, wholeNumber } from '../settings/option.js';
+import { refuseEmpty, refuseLate } from './refusals.js';
 
 const options = {
   prefill: option({
@@ -116,24 +117,14 @@ export const kv = defineBenchmark({
 });
 
 function check({ settings, options }: Asked<Options>): void {
-  if (settings.minBytes < 1) {
-    throw new WeftError('BAD_USAGE', 'a page needs at least 1 byte', {
-      hint: 'Use a larger `minBytes`.',
-    });
-  }
+  refuseEmpty(settings, 'a page');
   if (options.rate === undefined && options.burst > 1) {
     throw new WeftError('BAD_USAGE', '`burst` needs `rate`', {
       hint: 'Without a rate, all requests arrive at once.',
     });
   }
-  const lastMs = (arrivalsOf(options)?.at(-1) ?? 0) / 1e6;
-  if (lastMs >= settings.timeoutMs) {
-    throw new WeftError(
-      'BAD_USAGE',
-      `the last request would arrive after ${Math.round(lastMs / 1000)} s, later than \`timeoutMs\``,
-      { hint: 'Use a higher `rate`, fewer `requests` or a longer `timeoutMs`.' },
-    );
-  }
+  const last = arrivalsOf(options)?.at(-1) ?? 0;
+  refuseLate(settings, 'the last request', last, 'a higher `rate`, fewer `requests`');
 }
 
 const arrivalsOf = ({ rate, ...options }: Asked<Options>['options']): number[] | undefined =>

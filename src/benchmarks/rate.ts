@@ -6,6 +6,7 @@ import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, pinned } from '../runner/columns.js';
 import { option, wholeNumber } from '../settings/option.js';
 import { partnerOf } from './peers.js';
+import { refuseEmpty } from './refusals.js';
 
 export const rate = defineBenchmark({
   id: 'rate',
@@ -15,6 +16,7 @@ export const rate = defineBenchmark({
   sizes: { minBytes: 8, maxBytes: 4096, factor: 2 },
   clock: 'initiator',
   pattern: 'messages',
+  check: ({ settings }) => refuseEmpty(settings, 'a message'),
   defaults: { window: 256 },
   options: {
     messages: option({

@@ -8,6 +8,7 @@ import { parseTrafficFile, type TrafficFile } from '../plan/traffic-file.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
 import { numberAbove, option, text, type ValuesOf } from '../settings/option.js';
+import { refuseLate } from './refusals.js';
 
 const options = {
   file: option({
@@ -43,7 +44,10 @@ export const traffic = defineBenchmark({
   pattern: 'traffic',
   options,
   argument: 'file',
-  check: ({ options }) => void read(options),
+  check: ({ settings, options }) => {
+    const last = scaled(options).reduce((most, one) => Math.max(most, one.notBefore ?? 0), 0);
+    refuseLate(settings, 'the last transfer', last, 'a smaller `scaleTime`');
+  },
   usualRanks: ({ options }) => read(options).world,
   preflight: ({ options }, ranks) => void traced(options, ranks),
   sizesOf: ({ options }) => [bytesOf(scaled(options))],
