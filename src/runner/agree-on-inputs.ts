@@ -1,16 +1,21 @@
 import { WeftError } from '../errors.js';
+import { refuseTogether } from '../session/refuse-together.js';
 import type { World } from '../world/world.js';
-import type { PlanJob } from './job.js';
+import { isPlanned } from './benchmark.js';
+import type { Job } from './job.js';
 
-/** Ranks that read different files would wait for each other for ever: all must have read the same. */
-export async function agreeOnInputs(job: PlanJob, world: World): Promise<void> {
-  const own = job.benchmark.inputs?.(job);
-  if (own === undefined) return;
-  const all = await world.allgather('inputs', own);
+/** Ranks whose plans are made from different files would wait for each other for ever. Resolves with what is recorded. */
+export async function agreedInput({ benchmark, ...asked }: Job, world: World) {
+  if (!isPlanned(benchmark) || !benchmark.inputHash) return {};
+  const inputHash = benchmark.inputHash(asked, world.size);
+  const all = await world.allgather('input', inputHash);
   const other = all.findIndex((one) => one !== all[0]);
-  if (other < 0) return;
+  if (other < 0) return { inputHash };
   const [first, second] = [0, other].map((rank) => `rank ${rank} (${world.hosts[rank]})`);
-  throw new WeftError('BAD_USAGE', `${first} and ${second} read different files`, {
-    hint: 'Copy the same file to every host, or use a shared file system.',
-  });
+  return refuseTogether(
+    world,
+    new WeftError('BAD_USAGE', `${first} and ${second} read different files`, {
+      hint: 'Copy the same file to every host, or use a shared file system.',
+    }),
+  );
 }

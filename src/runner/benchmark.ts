@@ -73,8 +73,6 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   operationBytes?(situation: Situation<O>): number;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */
   sizesOf?(asked: Asked<O>): readonly number[];
-  /** A digest of the files that its plans come from, which must be the same on every rank. */
-  inputs?(asked: Asked<O>): string;
   /** Figures of a row beyond time and rate. */
   figures?(timed: Timed<O>): WorkloadValues & Pick<Row, 'mops' | 'routing' | 'requestTimes'>;
   /** Tells what every rank made from its seed or read from a file: it must be equal on all, and the run file records it. */

@@ -1,9 +1,7 @@
-import { WeftError } from '../errors.js';
 import { pacingFor } from '../session/pacing.js';
-import { refuseTogether } from '../session/refuse-together.js';
 import { openSession, type Session, type SessionOptions } from '../session/session.js';
 import { describeUnused, isNetworkFault } from '../session/unused-nic.js';
-import type { World } from '../world/world.js';
+import { agreedInput } from './agree-on-inputs.js';
 import { isPlanned, type OpenBenchmark } from './benchmark.js';
 import { columnsOf } from './columns.js';
 import type { Job } from './job.js';
@@ -28,7 +26,7 @@ async function open(options: RecordOptions): Promise<OpenBenchmark> {
       return { record: {}, run, [Symbol.asyncDispose]: async () => {} };
     }
   }
-  const input = isPlanned(benchmark) ? await agreedInput(job, world) : {};
+  const input = await agreedInput(job, world);
   const session = await openSession(world, settings, sessionOptions(job));
   return {
     session,
@@ -39,23 +37,6 @@ async function open(options: RecordOptions): Promise<OpenBenchmark> {
         : benchmark.run({ ...procedure, session }),
     [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };
-}
-
-/** Ranks whose plans are made from different files would wait for each other for ever. */
-async function agreedInput({ benchmark, ...asked }: Job, world: World) {
-  if (!isPlanned(benchmark) || !benchmark.inputHash) return {};
-  const inputHash = benchmark.inputHash(asked, world.size);
-  const all = await world.allgather('input', inputHash);
-  const other = all.findIndex((one) => one !== all[0]);
-  if (other < 0) return { inputHash };
-  return refuseTogether(
-    world,
-    new WeftError(
-      'BAD_USAGE',
-      `rank ${other} on ${world.hosts[other]} has a different input (${all[other]}) than rank 0 (${all[0]})`,
-      { hint: 'Use the same file on every host.' },
-    ),
-  );
 }
 
 function sessionOptions(job: Job): SessionOptions {

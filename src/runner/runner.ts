@@ -9,7 +9,6 @@ import { pacingFor } from '../session/pacing.js';
 import type { Session } from '../session/session.js';
 import type { Settings } from '../settings/table.js';
 import { Against, sameSubject } from './against.js';
-import { agreeOnInputs } from './agree-on-inputs.js';
 import type { PlanBenchmark, PlanSituation, Turn } from './benchmark.js';
 import { type Column, columnsOf } from './columns.js';
 import { type Cell, deviceOf, fitCells, prepareEngines } from './fitting.js';
@@ -66,7 +65,6 @@ type Skip = (column: Column, reason: string, bytes?: number) => void;
 
 /** Makes the buffers of all rows that can run. Whole columns that cannot are skipped; `misfits` are single rows. */
 export async function prepareRows(job: PlanJob, session: Session, skip: Skip) {
-  await agreeOnInputs(job, session.world);
   const columns = runnable(job, session, skip);
   const { cells, misfits } =
     columns.length === 0 ? { cells: [], misfits: [] } : await fitCells(job, columns, session);

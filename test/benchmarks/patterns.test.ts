@@ -106,6 +106,7 @@ test('a benchmark is recorded as a file that runs again with the same bytes', as
   );
   const run = JSON.parse(stdout);
   expect(run).toMatchObject({ outcome: 'passed', world: { ranks: 3 } });
+  expect(run.settings.inputHash).toMatch(/^[0-9a-f]{12}$/);
   expect(run.rows[0].checked.bytes).toBe(2 * 6 * 4096);
 });
 

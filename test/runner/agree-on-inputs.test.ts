@@ -1,21 +1,27 @@
 import { expect, test } from 'vitest';
-import { agreeOnInputs } from '../../src/runner/agree-on-inputs.js';
-import type { PlanJob } from '../../src/runner/job.js';
+import { agreedInput } from '../../src/runner/agree-on-inputs.js';
+import type { Job } from '../../src/runner/job.js';
 import type { World } from '../../src/world/world.js';
 
-const agree = (own: string | undefined, all: readonly string[]) => {
-  const job = { benchmark: { id: 'traffic', inputs: () => own } } as unknown as PlanJob;
-  const world = { hosts: ['a', 'b', 'c'], allgather: () => Promise.resolve(all) };
-  return agreeOnInputs(job, world as unknown as World);
+/** What rank `rank` gets when the ranks read these; `barrier` ends as soon as it is reached. */
+const agree = (all: readonly (string | undefined)[], rank = 0) => {
+  const inputHash = all[rank] === undefined ? {} : { inputHash: () => all[rank] };
+  const benchmark = { id: 'traffic', turns: () => [], ...inputHash };
+  const world = {
+    ...{ rank, size: 3, hosts: ['a', 'b', 'c'] },
+    allgather: () => Promise.resolve(all),
+    barrier: () => Promise.reject(new Error('rank 0 failed')),
+  };
+  return agreedInput({ benchmark } as unknown as Job, world as unknown as World);
 };
 
-test('ranks that read the same files go on', async () => {
-  await expect(agree('1', ['1', '1', '1'])).resolves.toBeUndefined();
-  await expect(agree(undefined, [])).resolves.toBeUndefined();
+test('what all ranks read is recorded', async () => {
+  await expect(agree(['1', '1', '1'])).resolves.toEqual({ inputHash: '1' });
+  await expect(agree([])).resolves.toEqual({});
 });
 
-test('ranks that read different files are named', async () => {
-  await expect(agree('1', ['1', '1', '2'])).rejects.toThrow(
-    'rank 0 (a) and rank 2 (c) read different files',
-  );
+test('ranks that read different files are named, by rank 0 alone', async () => {
+  const why = 'rank 0 (a) and rank 2 (c) read different files';
+  await expect(agree(['1', '1', '2'])).rejects.toThrow(why);
+  await expect(agree(['1', '1', '2'], 1)).rejects.toThrow('rank 0 failed');
 });
