@@ -4,7 +4,7 @@ import { kvArrivals, kvTraffic, rolesOf } from '../plan/patterns/kv.js';
 import { kvPlan } from '../plan/patterns/kv-plan.js';
 import { chunksOf, type Plan } from '../plan/plan.js';
 import { multi, roundRobin, type Strategy } from '../plan/strategies.js';
-import { partsWithin, type Traffic } from '../plan/traffic.js';
+import { busiestBytes, partsWithin, type Traffic } from '../plan/traffic.js';
 import { placePieces } from '../plan/write-plan.js';
 import { type Asked, defineBenchmark, type Situation, type Timed } from '../runner/benchmark.js';
 import { columns, device, pinned, variants } from '../runner/columns.js';
@@ -141,15 +141,6 @@ const trafficOf = (
   });
 
 const ranksOf = ({ world }: Traffic): number[] => Array.from({ length: world }, (_, rank) => rank);
-
-/** What the busiest rank sends or receives. */
-const busiestBytes = (traffic: Traffic): number =>
-  ranksOf(traffic).reduce((most, rank) => {
-    const sum = [traffic.outgoing(rank), traffic.incoming(rank)].map((blocks) =>
-      blocks.reduce((bytes, block) => bytes + block.bytes, 0),
-    );
-    return Math.max(most, ...sum);
-  }, 0);
 
 /** Writes or reads of pages in an iteration, by all ranks. */
 function operationsOf(

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { messageOf, WeftError } from '../errors.js';
+import { WeftError } from '../errors.js';
 import { gbpsOf } from '../measure/units.js';
 import { type Trace, type TracedTransfer, traceOf } from '../plan/patterns/trace.js';
 import { multi, roundRobin, single } from '../plan/strategies.js';
-import { parseTrafficFile, type TrafficFile } from '../plan/traffic-file.js';
+import { busiestBytes } from '../plan/traffic.js';
+import { parseTrafficFile } from '../plan/traffic-file.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
 import { numberAbove, option, text, type ValuesOf } from '../settings/option.js';
+import { inputText, remembered } from './input-file.js';
 import { refuseLate } from './refusals.js';
 
 const options = {
@@ -55,7 +56,7 @@ export const traffic = defineBenchmark({
     createHash('sha256').update(read(options).text).digest('hex').slice(0, 12),
   turns: ({ world, options }) => {
     const trace = traced(options, world);
-    const busiest = busiestBytes(trace, world);
+    const busiest = busiestBytes(trace.traffic);
     return [
       {
         traffic: trace.traffic,
@@ -69,36 +70,16 @@ export const traffic = defineBenchmark({
   }),
 });
 
-interface ReadFile extends TrafficFile {
-  readonly text: string;
-}
+const readOnce = remembered(({ file }: { file: string }) => {
+  const text = inputText(file, 'Every host needs the file at this path.');
+  return { ...parseTrafficFile(text, file), text };
+}, 4);
 
-/** Files by path: every row asks for them again. */
-const known = new Map<string, ReadFile>();
-
-function read({ file }: Options): ReadFile {
-  if (file === undefined) {
-    throw new WeftError('BAD_USAGE', 'traffic needs a file', {
-      hint: 'Name a matrix, a list or a trace of transfers; see docs/traffic-files.md.',
-    });
-  }
-  const found = known.get(file);
-  if (found) return found;
-  const content = contentOf(file);
-  const made = { ...parseTrafficFile(content, file), text: content };
-  known.set(file, made);
-  return made;
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new WeftError('BAD_USAGE', `cannot read ${file}: ${messageOf(cause)}`, {
-      hint: 'Every host needs the file at this path.',
-      cause,
-    });
-  }
+function read({ file }: Options) {
+  if (file !== undefined) return readOnce({ file });
+  throw new WeftError('BAD_USAGE', 'traffic needs a file', {
+    hint: 'Name a matrix, a list or a trace of transfers; see docs/traffic-files.md.',
+  });
 }
 
 /** What is there stays there: a factor never makes a transfer of some bytes one of none. */
@@ -121,12 +102,3 @@ function traced(options: Options, ranks: number): Trace {
 
 const bytesOf = (transfers: readonly { readonly bytes: number }[]): number =>
   transfers.reduce((sum, { bytes }) => sum + bytes, 0);
-
-/** The most that a rank sends or receives. */
-function busiestBytes({ traffic }: Trace, world: number): number {
-  let most = 0;
-  for (let rank = 0; rank < world; rank++) {
-    most = Math.max(most, bytesOf(traffic.outgoing(rank)), bytesOf(traffic.incoming(rank)));
-  }
-  return most;
-}

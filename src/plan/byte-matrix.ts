@@ -1,22 +1,9 @@
 import { messageOf, WeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
+import { lineError, linesOf } from './text-lines.js';
 
 /** Bytes from each rank (row) to each rank (column). */
 export type ByteMatrix = readonly (readonly number[])[];
-
-/** A line of a text file that is neither empty nor a remark. */
-export interface FileLine {
-  readonly text: string;
-  /** As an error names it. */
-  readonly where: string;
-}
-
-/** The lines of a file; empty ones and those that begin with `#` are left out. */
-export const linesOf = (text: string): FileLine[] =>
-  text
-    .split(/\r?\n/)
-    .map((line, index) => ({ text: line.trim(), where: `line ${index + 1}` }))
-    .filter((line) => line.text !== '' && !line.text.startsWith('#'));
 
 const shape = 'Write one line per sending rank: the bytes to each rank, separated by commas.';
 
@@ -32,7 +19,7 @@ export function parseMatrix(
   const rows = linesOf(text).map((line) =>
     line.text.split(',').map((cell) => {
       const bytes = cellBytes(cell.trim(), line.where, path);
-      check(bytes, `${path}: ${line.where}: ${cell.trim()}`);
+      check(bytes, `${path}, ${line.where}: ${cell.trim()}`);
       return bytes;
     }),
   );
@@ -50,11 +37,12 @@ export function parseMatrix(
 }
 
 function cellBytes(cell: string, where: string, path: string): number {
-  if (/^-/.test(cell)) throw bad(path, `${where}: ${cell} is negative`);
-  if (!/^\d/.test(cell)) throw bad(path, `${where}: "${cell}" is not a number of bytes`);
+  const wrong = (what: string) => lineError(path, where, what, shape);
+  if (/^-/.test(cell)) throw wrong(`${cell} is negative`);
+  if (!/^\d/.test(cell)) throw wrong(`"${cell}" is not a number of bytes`);
   try {
-    return parseBytes(cell, where);
+    return parseBytes(cell);
   } catch (cause) {
-    throw bad(path, messageOf(cause));
+    throw wrong(messageOf(cause));
   }
 }

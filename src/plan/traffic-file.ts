@@ -1,8 +1,9 @@
 import { messageOf, WeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
-import { type FileLine, linesOf, parseMatrix } from './byte-matrix.js';
+import { parseMatrix } from './byte-matrix.js';
 import type { TracedTransfer } from './patterns/trace.js';
 import { maxWorld } from './plan.js';
+import { linesOf, Mistake, objectOf, readLines } from './text-lines.js';
 
 /** What a traffic file describes: transfers of one iteration, in the order of the file. */
 export interface TrafficFile {
@@ -15,9 +16,6 @@ const listHead = 'from,to,bytes';
 const keys = ['at', 'from', 'to', 'bytes', 'id', 'after'];
 const formats = `Write a matrix of bytes, a CSV list that begins with ${listHead}, or JSON lines. See docs/traffic-files.md.`;
 
-/** What is wrong with a line. */
-class Mistake extends Error {}
-
 /**
  * Reads a byte matrix, a CSV list of transfers, or a trace of JSON lines. Which one it is shows in its first line.
  * Throws BAD_USAGE with the path and the line.
@@ -26,9 +24,9 @@ export function parseTrafficFile(text: string, path: string): TrafficFile {
   const lines = linesOf(text);
   const first = lines[0]?.text ?? '';
   const transfers = first.startsWith('{')
-    ? readLines(lines, path, traceReader())
+    ? readLines(lines, path, formats, traceReader())
     : headOf(first) === listHead
-      ? readLines(lines.slice(1), path, listEntry)
+      ? readLines(lines.slice(1), path, formats, listEntry)
       : matrixEntries(text, path);
   if (transfers.length === 0) {
     throw new WeftError('BAD_USAGE', `${path}: there are no transfers`, { hint: formats });
@@ -45,21 +43,6 @@ const matrixEntries = (text: string, path: string): TracedTransfer[] =>
   parseMatrix(text, path).flatMap((row, from) =>
     row.flatMap((bytes, to) => (bytes === 0 || from === to ? [] : [{ from, to, bytes }])),
   );
-
-function readLines(
-  lines: readonly FileLine[],
-  path: string,
-  read: (text: string, index: number) => TracedTransfer,
-): TracedTransfer[] {
-  return lines.map(({ text, where }, index) => {
-    try {
-      return read(text, index);
-    } catch (cause) {
-      if (!(cause instanceof Mistake)) throw cause;
-      throw new WeftError('BAD_USAGE', `${path}: ${where}: ${cause.message}`, { hint: formats });
-    }
-  });
-}
 
 function listEntry(text: string): TracedTransfer {
   const cells = text.split(',').map((cell) => cell.trim());
@@ -98,7 +81,7 @@ function traceReader(): (text: string, index: number) => TracedTransfer {
   const known = new Map<string, number>();
   const all: TracedTransfer[] = [];
   return (text, index) => {
-    const entry = objectOf(text);
+    const entry = entryOf(text);
     const transfer = {
       ...transferOf(entry.from, entry.to, entry.bytes),
       ...(entry.at !== undefined && { notBefore: 1000 * microsecondsOf(entry.at) }),
@@ -115,21 +98,11 @@ function traceReader(): (text: string, index: number) => TracedTransfer {
   };
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new Mistake(`it is not JSON: ${messageOf(cause)}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Mistake('it is not a JSON object');
-  }
+function entryOf(text: string): Readonly<Record<string, unknown>> {
+  const value = objectOf(text);
   const strange = Object.keys(value).find((key) => !keys.includes(key));
-  if (strange !== undefined) {
-    throw new Mistake(`"${strange}" is not a key of a transfer; the keys are ${keys.join(', ')}`);
-  }
-  return value as Readonly<Record<string, unknown>>;
+  if (strange === undefined) return value;
+  throw new Mistake(`"${strange}" is not a key of a transfer; the keys are ${keys.join(', ')}`);
 }
 
 function microsecondsOf(value: unknown): number {

@@ -124,6 +124,18 @@ export const contentsOf = (traffic: Traffic, rank: number): readonly Content[] =
     ),
   );
 
+const bytesOf = (blocks: readonly Block[]): number =>
+  blocks.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** The most that a rank sends or receives. */
+export function busiestBytes(traffic: Traffic): number {
+  let most = 0;
+  for (let rank = 0; rank < traffic.world; rank++) {
+    most = Math.max(most, bytesOf(traffic.outgoing(rank)), bytesOf(traffic.incoming(rank)));
+  }
+  return most;
+}
+
 /** The stretches of `length` bytes from `start` on, counted along the block. */
 export function partsWithin(block: Block, start: number, length: number): BlockPart[] {
   const found: BlockPart[] = [];

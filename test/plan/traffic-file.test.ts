@@ -54,7 +54,7 @@ describe('a traffic file', () => {
     ['from,to,bytes\n', /there are no transfers/],
     ['0,1\n2', /not square/],
     ['5,0\n0,5', /there are no transfers/],
-    ['from,to,bytes\n0,1', /file: line 2: there are 2 values, not 3/],
+    ['from,to,bytes\n0,1', /file, line 2: there are 2 values, not 3/],
     ['from,to,bytes\n0,1,8\n\n0,x,8', /line 4: to is "x", not a rank/],
     ['from,to,bytes\n0,1,2.5', /line 2: bytes: "2.5" is not a whole number of bytes/],
     ['from,to,bytes\n1,1,8', /line 2: rank 1 sends to itself/],

@@ -4,6 +4,7 @@ import { plural } from '../../measure/units.js';
 import { type MoeLayer, MoeLayout } from '../../plan/patterns/moe-layout.js';
 import { drawTokens, placeExperts, type RoutedTokens, type Routing } from '../../plan/routing.js';
 import type { Situation } from '../../runner/benchmark.js';
+import { remembered } from '../input-file.js';
 import {
   combineBytes,
   dispatchBytes,
@@ -31,19 +32,6 @@ function countsOf(options: MoeValues): number[] {
   if (popularityOf(options.routing)) return tokenCounts(options);
   return [Math.max(...fileTokens(options).map(({ count }) => count))];
 }
-
-/** A run asks for the same few routings again and again. */
-const remembered = <K extends object, T>(make: (key: K) => T, most: number) => {
-  const known = new Map<string, T>();
-  return (key: K): T => {
-    const name = JSON.stringify(key);
-    const value = known.get(name) ?? make(key);
-    known.delete(name);
-    known.set(name, value);
-    if (known.size > most) known.delete(known.keys().next().value!);
-    return value;
-  };
-};
 
 const readOnce = remembered(readRouting, 1);
 const fileTokens = ({ routing, experts, topK, seed }: MoeValues): RoutedTokens[] =>

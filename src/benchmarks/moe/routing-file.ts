@@ -1,7 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { messageOf, WeftError } from '../../errors.js';
 import { seededRandom } from '../../measure/seeded-random.js';
 import { mostTopK, type RoutedTokens, seedOf, shuffled, weighed } from '../../plan/routing.js';
+import {
+  type FileLine,
+  lineError,
+  linesOf,
+  Mistake,
+  objectOf,
+  readLines,
+} from '../../plan/text-lines.js';
+import { inputText } from '../input-file.js';
 
 /** A line of a routing file: the experts of a token, or how many tokens of a rank go to an expert. */
 type Line =
@@ -16,63 +23,50 @@ interface Read {
   readonly seed: number;
 }
 
+const hint = 'docs/workloads.md describes routing files.';
+const exists = '--routing is uniform, zipf:S, hot:N[:SHARE] or a file that exists on every host.';
+
 /** The tokens of every rank that a file names. */
-export function readRouting(options: Read): RoutedTokens[] {
-  const { path } = options;
-  try {
-    return parseRouting(readFileSync(path, 'utf8'), options);
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new WeftError('BAD_USAGE', `cannot read the routing file ${path}: ${messageOf(error)}`, {
-      hint: '--routing is uniform, zipf:S, hot:N[:SHARE] or a file that exists on every host.',
-    });
-  }
-}
+export const readRouting = (options: Read): RoutedTokens[] =>
+  parseRouting(inputText(options.path, exists), options);
 
 /** The same from the file's text. */
 export function parseRouting(text: string, options: Read): RoutedTokens[] {
-  const fail: Fail = (line, what) => {
-    throw new WeftError('BAD_USAGE', `${options.path}, line ${line}: ${what}`, {
-      hint: 'docs/workloads.md describes routing files.',
-    });
+  const fail: Fail = (where, what) => {
+    throw lineError(options.path, where, what, hint);
   };
-  const lines = numbered(text);
+  const lines = linesOf(text);
   const [first] = lines;
-  if (first === undefined) return fail(1, 'the file has no lines');
+  if (first === undefined) return fail('line 1', 'the file has no lines');
   const json = first.text.startsWith('{');
   const read = json ? jsonLine : csvLine(first, fail);
-  const records = (json ? lines : lines.slice(1)).map(({ text: own, number }) => {
-    const line = read(own, number, fail);
-    checkLine(line, options.experts, (what) => fail(number, what));
-    return { number, line };
+  const own = json ? lines : lines.slice(1);
+  const records = readLines(own, options.path, hint, (one, index): Record => {
+    const line = read(one);
+    checkLine(line, options.experts);
+    return { where: own[index]!.where, line };
   });
-  if (records.length === 0) return fail(first.number, 'no line follows the headings');
+  if (records.length === 0) return fail(first.where, 'no line follows the headings');
   return tokensOf(records, options, fail);
 }
 
-type Fail = (line: number, what: string) => never;
+type Fail = (where: string, what: string) => never;
 interface Record {
-  readonly number: number;
+  readonly where: string;
   readonly line: Line;
 }
-
-const numbered = (text: string) =>
-  text
-    .split(/\r?\n/)
-    .map((own, i) => ({ text: own.trim(), number: i + 1 }))
-    .filter(({ text: own }) => own !== '' && !own.startsWith('#'));
 
 const byToken = 'rank,token,experts';
 const byCount = 'rank,expert,tokens';
 
-function csvLine(head: { text: string; number: number }, fail: Fail) {
+function csvLine(head: FileLine, fail: Fail) {
   const titles = head.text.replaceAll(' ', '').toLowerCase();
   if (titles !== byToken && titles !== byCount) {
-    return fail(head.number, `the headings are "${head.text}", not ${byToken} or ${byCount}`);
+    return fail(head.where, `the headings are "${head.text}", not ${byToken} or ${byCount}`);
   }
-  return (text: string, number: number): Line => {
+  return (text: string): Line => {
     const cells = text.split(',').map((cell) => cell.trim());
-    if (cells.length !== 3) fail(number, `${cells.length} values, not 3`);
+    if (cells.length !== 3) throw new Mistake(`there are ${cells.length} values, not 3`);
     const whole = (value: string) => (/^\d+$/.test(value) ? Number(value) : Number.NaN);
     const [rank, second] = cells.map(whole) as [number, number];
     if (titles === byCount) return { rank, expert: second, tokens: whole(cells[2]!) };
@@ -80,29 +74,25 @@ function csvLine(head: { text: string; number: number }, fail: Fail) {
   };
 }
 
-function jsonLine(text: string, number: number, fail: Fail): Line {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fail(number, `not JSON: ${messageOf(error)}`);
-  }
-  const { rank, token, experts, expert, tokens } = value as { [key: string]: unknown };
+function jsonLine(text: string): Line {
+  const { rank, token, experts, expert, tokens } = objectOf(text);
   if (typeof rank === 'number' && typeof token === 'number' && Array.isArray(experts)) {
     return { rank, token, experts };
   }
   if (typeof rank === 'number' && typeof expert === 'number' && typeof tokens === 'number') {
     return { rank, expert, tokens };
   }
-  return fail(number, 'a line is {"rank","token","experts":[…]} or {"rank","expert","tokens"}');
+  throw new Mistake('a line is {"rank","token","experts":[…]} or {"rank","expert","tokens"}');
 }
 
 const isWhole = (value: unknown, most: number): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
 
-function checkLine(line: Line, experts: number, fail: (what: string) => never): void {
+function checkLine(line: Line, experts: number): void {
   const check = (name: string, value: number, most: number) => {
-    if (!isWhole(value, most)) fail(`\`${name}\` is not a whole number from 0 to ${most}`);
+    if (!isWhole(value, most)) {
+      throw new Mistake(`\`${name}\` is not a whole number from 0 to ${most}`);
+    }
   };
   check('rank', line.rank, 32_767);
   if ('expert' in line) {
@@ -113,9 +103,10 @@ function checkLine(line: Line, experts: number, fail: (what: string) => never): 
   check('token', line.token, 2 ** 24);
   for (const expert of line.experts) check('experts', expert, experts - 1);
   if (line.experts.length === 0 || line.experts.length > mostTopK) {
-    fail(`a token has 1 to ${mostTopK} experts, not ${line.experts.length}`);
+    throw new Mistake(`a token has 1 to ${mostTopK} experts, not ${line.experts.length}`);
   }
-  if (new Set(line.experts).size < line.experts.length) fail('an expert appears twice');
+  if (new Set(line.experts).size < line.experts.length)
+    throw new Mistake('an expert appears twice');
 }
 
 function tokensOf(records: readonly Record[], options: Read, fail: Fail): RoutedTokens[] {
@@ -123,14 +114,14 @@ function tokensOf(records: readonly Record[], options: Read, fail: Fail): Routed
   const byRank: Record[][] = [];
   for (const record of records) {
     if ('expert' in record.line !== counts) {
-      fail(record.number, 'a file has lines with tokens or lines with counts, not both');
+      fail(record.where, 'a file has lines with tokens or lines with counts, not both');
     }
     const { rank } = record.line;
     byRank[rank] ??= [];
     byRank[rank].push(record);
   }
   return Array.from(byRank, (own, rank) => {
-    if (own === undefined) return fail(records.at(-1)!.number, `rank ${rank} has no line`);
+    if (own === undefined) return fail(records.at(-1)!.where, `rank ${rank} has no line`);
     const random = seededRandom(seedOf(options.seed, rank + 1));
     const lists = counts ? dealt(own, options, random, fail) : listed(own, fail);
     const starts = new Uint32Array(lists.length + 1);
@@ -144,15 +135,15 @@ function tokensOf(records: readonly Record[], options: Read, fail: Fail): Routed
 /** Tokens 0, 1, … of a rank, each once, in any order. */
 function listed(own: readonly Record[], fail: Fail): number[][] {
   const lists: number[][] = [];
-  for (const { number, line } of own) {
+  for (const { where, line } of own) {
     if ('expert' in line) continue;
     const { rank, token, experts } = line;
-    if (lists[token]) fail(number, `token ${token} of rank ${rank} appears twice`);
+    if (lists[token]) fail(where, `token ${token} of rank ${rank} appears twice`);
     lists[token] = [...experts];
   }
   for (let token = 0; token < lists.length; token++) {
     if (!lists[token])
-      fail(own.at(-1)!.number, `token ${token} of rank ${own[0]!.line.rank} is missing`);
+      fail(own.at(-1)!.where, `token ${token} of rank ${own[0]!.line.rank} is missing`);
   }
   return lists;
 }
@@ -168,13 +159,13 @@ function dealt(
   fail: Fail,
 ): number[][] {
   const counts = new Map<number, number>();
-  for (const { number, line } of own) {
+  for (const { where, line } of own) {
     if (!('expert' in line)) continue;
-    if (counts.has(line.expert)) fail(number, `expert ${line.expert} appears twice`);
+    if (counts.has(line.expert)) fail(where, `expert ${line.expert} appears twice`);
     counts.set(line.expert, line.tokens);
   }
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  if (all === 0) fail(own.at(-1)!.number, `rank ${own[0]!.line.rank} has no tokens`);
+  if (all === 0) fail(own.at(-1)!.where, `rank ${own[0]!.line.rank} has no tokens`);
   const tokens = Math.max(Math.ceil(all / topK), ...counts.values());
   const lists: number[][] = Array.from({ length: tokens }, () => []);
   let next = 0;
