@@ -132,8 +132,13 @@ function another(
     const found = placeOf(cumulative, random() * all);
     if (!taken.includes(found)) return found;
   }
-  const left = shares.map((share, place) => (taken.includes(place) ? 0 : share));
-  let aim = random() * left.reduce((sum, share) => sum + share, 0);
+  const leftOf = (share: (place: number) => number) =>
+    shares.map((_, place) => (taken.includes(place) ? 0 : share(place)));
+  const sumOf = (values: Float64Array) => values.reduce((sum, share) => sum + share, 0);
+  let left = leftOf((place) => shares[place]!);
+  // Where those that are taken have all of the shares, the others are alike.
+  if (sumOf(left) === 0) left = leftOf(() => 1);
+  let aim = random() * sumOf(left);
   let last = -1;
   for (let place = 0; place < left.length; place++) {
     if (taken.includes(place)) continue;

@@ -120,9 +120,10 @@ export function popularityOf(text: string): Popularity | undefined {
       return { kind, experts, share: number(values[1] ?? '0.5', 0, 1, must) };
     }
     default:
+      // What has neither is more likely a slip of the pen than a file.
       if (/[./]/.test(text)) return undefined;
   }
-  throw new Error('It must be uniform, zipf:S, hot:N[:SHARE] or the name of a file.');
+  throw new Error('It must be uniform, zipf:S, hot:N[:SHARE] or a file, such as ./routing.');
 }
 
 const refusal = (message: string, hint: string): WeftError =>
