@@ -108,8 +108,8 @@ test('a routing file decides tokens and experts, and must fit the ranks', async 
 
 test.for([
   ['--routing zipf', 'It must be zipf:S with S from 0 to 10.'],
-  ['--routing skewed', 'It must be uniform, zipf:S, hot:N[:SHARE] or the name of a file.'],
-  ['--routing none.csv', 'cannot read the routing file none.csv'],
+  ['--routing skewed', 'It must be uniform, zipf:S, hot:N[:SHARE] or a file, such as ./routing.'],
+  ['--routing none.csv', 'cannot read none.csv'],
   ['--top-k 9 --experts 8', '--top-k 9 is more than --experts 8'],
   ['--overlap --micro-batches 1', '--overlap needs at least 2 micro-batches'],
 ] as const)('%s is refused', async ([flags, message]) => {

@@ -78,11 +78,6 @@ describe.each(providers)('$name', ({ options }) => {
     }
   });
 
-  test('a rank that waits for a time is not late', async () => {
-    const how = { iterations: 1, timeoutMs: 20, expectedMs: 2000 };
-    await expect(run([[join(120)], []], how)).resolves.toHaveLength(2);
-  });
-
   test('an arrival is marked where it is counted', async () => {
     const steps = [[write([])], [wait, { kind: 'join', after: [0] } as const]];
     const { samples, marks } = await marked(steps, 1, [1, 0]);
@@ -93,6 +88,14 @@ describe.each(providers)('$name', ({ options }) => {
       expect(joined).toBeLessThanOrEqual(samples[i]!);
     }
   });
+});
+
+test('a rank that waits for a time is not late', async () => {
+  await using ranks = await RanksInProcess.open({ ranks: 2, provider: 'shm', channels: 1, bytes });
+  // The first barrier must be over within the timeout, on a busy machine, too.
+  const how = { iterations: 1, timeoutMs: 500, expectedMs: 5000 };
+  const ended = ranks.run((rank) => planOf(rank, rank === 0 ? [join(1500)] : []), how);
+  await expect(ended).resolves.toHaveLength(2);
 });
 
 describe('wrong times', () => {
