@@ -54,14 +54,9 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
     expect(two!.gbps).toBeCloseTo((2 * 4096 * 8) / two!.nanoseconds!.mean, 6);
     // The receiver's clock counts.
     expect(two!.nanoseconds!.mean).toBeCloseTo(two!.perRank![2]!.nanoseconds!.mean, -1);
-    for (const row of [all!, two!]) {
-      expect(row.fairness).toBeGreaterThan(0);
-      expect(row.fairness).toBeLessThanOrEqual(100);
-    }
 
     const [permuted] = rowsOf(runs, 'permute');
     expect([5, 6, 7]).toContain(permuted!.worstSeed);
-    expect(permuted!.worstGbps).toBeLessThanOrEqual(permuted!.gbps! * 1.000001);
     expect(permuted!.perRank).toHaveLength(4);
 
     const [bisected] = rowsOf(runs, 'bisect');

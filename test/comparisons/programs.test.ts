@@ -20,7 +20,8 @@ describe('the C programs that workloads are compared with', () => {
     const line = `--size 64 --messages 100 --samples 3 --warmup 1 --provider ${how}`;
     const { samples, nanoseconds } = printed('fabric-rate', line);
     expect(samples).toHaveLength(3);
-    expect(nanoseconds.min).toBeGreaterThan(0);
+    const [min, median] = [...samples].sort((a, b) => a - b);
+    expect(nanoseconds).toMatchObject({ min, median });
   });
 
   test.each(['shm --chunk 65536', `${rxm} --chunk 7000 --window 3`])(
