@@ -2,10 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 /** Files that start no ranks: they run side by side, before the others. */
 const together = [
-  ...['analysis', 'docs', 'measure', 'plan', 'reference', 'results', 'settings'],
+  ...['docs', 'measure', 'plan', 'reference', 'results', 'settings'],
   ...['simulate', 'topology'],
 ].map((room) => `test/${room}/**/*.test.ts`);
 together.push(
+  // That one compares times.
+  'test/analysis/**/!(change-points).test.ts',
   'test/report/{charts,failed-rows,gpu-initiated,html,several-runs,soak,svg}.test.ts',
   'test/cli/{ab-words,earlier-runs,flags,k8s,predict,progress-line,shell-words}.test.ts',
   'test/cli/job-files/*.test.ts',
