@@ -1,8 +1,7 @@
 import { placesOf } from './places.js';
-import { type RelayLoad, relayLoads } from './relays.js';
-import { boundWithStarts } from './starts.js';
+import { lateBlocks } from './starts.js';
 import type { Strategy } from './strategies.js';
-import { checkCount, type Traffic } from './traffic.js';
+import { type Block, checkCount, type Traffic } from './traffic.js';
 
 /** What a channel goes through. Channels that name the same NIC share its rate. */
 export interface Link {
@@ -26,7 +25,6 @@ export interface Load {
   readonly sequential: boolean;
   readonly out: Float64Array;
   readonly in: Float64Array;
-  readonly relays: readonly RelayLoad[];
 }
 
 /** The best that the links allow. Full duplex: what a rank sends does not slow what it receives. */
@@ -58,27 +56,38 @@ export function loadOfTraffic(
     sequential: traffic.sequential,
     out: new Float64Array(places * channels),
     in: new Float64Array(places * channels),
-    relays: relayLoads(traffic, strategy, channels, isLocal),
   };
-  const splits = new Map<number, readonly { bytes: number }[]>();
+  const eachPiece = piecesOf(strategy, channels);
   for (let rank = 0; rank < traffic.world; rank++) {
     const from = placeOf(rank);
-    for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
-      const to = placeOf(peer);
-      if (isLocal(rank, peer)) continue;
-      let pieces = splits.get(bytes);
-      if (pieces === undefined) {
-        pieces = strategy.split(bytes, channels);
-        splits.set(bytes, pieces);
-      }
-      for (let piece = 0; piece < pieces.length; piece++) {
-        const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
-        load.out[from * channels + channel]! += pieces[piece]!.bytes;
-        load.in[to * channels + channel]! += pieces[piece]!.bytes;
-      }
+    for (const block of traffic.outgoing(rank)) {
+      if (isLocal(rank, block.target)) continue;
+      const to = placeOf(block.target);
+      eachPiece(block, (channel, bytes) => {
+        load.out[from * channels + channel]! += bytes;
+        load.in[to * channels + channel]! += bytes;
+      });
     }
   }
   return load;
+}
+
+/** Calls back for every piece of a block. */
+function piecesOf(strategy: Strategy, channels: number) {
+  const splits = new Map<number, readonly { bytes: number }[]>();
+  return (
+    { source: rank, target: peer, buffer, bytes }: Block,
+    visit: (channel: number, bytes: number) => void,
+  ): void => {
+    let pieces = splits.get(bytes);
+    if (pieces === undefined) {
+      pieces = strategy.split(bytes, channels);
+      splits.set(bytes, pieces);
+    }
+    for (let piece = 0; piece < pieces.length; piece++) {
+      visit(strategy.channelOf({ rank, peer, buffer, piece, channels }), pieces[piece]!.bytes);
+    }
+  };
 }
 
 export function boundOf(load: Load, strategy: Strategy, links: readonly Link[]): Bound {
@@ -121,31 +130,29 @@ const nicOf = (link: Link | undefined, channel: number): string | number => link
 const ratesByNic = (links: readonly Link[]): Map<string | number, number | undefined> =>
   new Map(links.map((link, channel) => [nicOf(link, channel), link.lineRateGbps]));
 
-/** Sequential blocks add up; others take as long as the busiest link, and relays both of their halves. */
+/** Sequential blocks add up; others take as long as the busiest link. */
 function boundNanoseconds(load: Load, links: readonly Link[]): number | undefined {
   let longest = 0;
   let total = 0;
   for (let place = 0; place < load.places; place++) {
-    const sent = needsOf(load, load.out, place, links);
-    const received = needsOf(load, load.in, place, links);
+    const sent = needsOf(channelsOf(load, 'out', place), links);
+    const received = needsOf(channelsOf(load, 'in', place), links);
     if (!sent || !received) return undefined;
     longest = Math.max(longest, sent.longest, received.longest);
     total += sent.sum;
   }
-  for (const relay of load.relays) {
-    const received = needsOf(load, relay.in, 0, links);
-    const sent = needsOf(load, relay.out, 0, links);
-    if (sent && received) longest = Math.max(longest, received.longest + sent.longest);
-  }
   return load.sequential ? total : longest;
 }
 
-/** The nanoseconds that a place's busiest NIC needs in this direction, and those of all of them: bits over Gbps. */
-function needsOf(load: Load, direction: Float64Array, place: number, links: readonly Link[]) {
+const channelsOf = (load: Load, way: 'out' | 'in', place: number): Float64Array =>
+  load[way].subarray(place * load.channels, (place + 1) * load.channels);
+
+/** The nanoseconds that the busiest NIC needs for these bytes of its channels, and those of all of them: bits over Gbps. */
+function needsOf(bytesOfChannels: Float64Array, links: readonly Link[]) {
   const rates = ratesByNic(links);
   let longest = 0;
   let sum = 0;
-  for (const [nic, bytes] of bytesByNic(load, direction, place, links)) {
+  for (const [nic, bytes] of bytesByNic(bytesOfChannels, links)) {
     if (bytes === 0) continue;
     const rateGbps = rates.get(nic);
     if (rateGbps === undefined) return undefined;
@@ -155,9 +162,25 @@ function needsOf(load: Load, direction: Float64Array, place: number, links: read
   return { longest, sum };
 }
 
+function bytesByNic(bytesOfChannels: Float64Array, links: readonly Link[]) {
+  const sums = new Map<string | number, number>();
+  for (const [channel, bytes] of bytesOfChannels.entries()) {
+    const nic = nicOf(links[channel], channel);
+    sums.set(nic, (sums.get(nic) ?? 0) + bytes);
+  }
+  return sums;
+}
+
+/** What the busiest NIC sends or receives in an iteration: as many nanoseconds at a byte per nanosecond. */
+export const busiestNicBytes = (load: Load, links: readonly Link[]): number =>
+  boundNanoseconds(
+    { ...load, sequential: false },
+    links.map(({ nic }) => ({ nic, lineRateGbps: 8 })),
+  )!;
+
 /**
- * By rank: the best time of the NICs that its transfers go through, at both ends, over that of the busiest NIC, 0 to 1:
- * whoever shares a full receiver with others must take as long as they do. Without all line rates, links count as equal.
+ * By rank: the best time of its own NICs over that of the busiest rank's, 0 to 1. Without all line rates, links count
+ * as equal.
  */
 export function rankLoads(
   traffic: Traffic,
@@ -168,65 +191,57 @@ export function rankLoads(
   const known = links.length > 0 && links.every(({ lineRateGbps }) => lineRateGbps !== undefined);
   const equal = (links.length === 0 ? [{}] : links).map((link) => ({ ...link, lineRateGbps: 1 }));
   const counted: readonly Link[] = known ? links : equal;
-  const channels = counted.length;
-  const load = loadOfTraffic(traffic, strategy, channels, wiring);
-  const { placeOf, isLocal } = placesOf(traffic.world, wiring);
-  const needs = {
-    out: channelNeeds(load, load.out, counted),
-    in: channelNeeds(load, load.in, counted),
-  };
-  const most = [...needs.out, ...needs.in].reduce((top, one) => Math.max(top, one), 0);
-  const loads = new Float64Array(traffic.world);
-  for (let rank = 0; rank < traffic.world; rank++) {
-    for (const { target: peer, buffer, bytes } of traffic.outgoing(rank)) {
-      if (bytes === 0 || isLocal(rank, peer)) continue;
-      strategy.split(bytes, channels).forEach((_, piece) => {
-        const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });
-        const need = Math.max(
-          needs.out[placeOf(rank) * channels + channel]!,
-          needs.in[placeOf(peer) * channels + channel]!,
-        );
-        loads[rank] = Math.max(loads[rank]!, need);
-        loads[peer] = Math.max(loads[peer]!, need);
-      });
-    }
-  }
-  return Array.from(loads, (one) => (most === 0 ? 1 : one / most));
+  const load = loadOfTraffic(traffic, strategy, counted.length, wiring);
+  const { placeOf } = placesOf(traffic.world, wiring);
+  const needs = Array.from({ length: load.places }, (_, place) =>
+    Math.max(
+      ...(['out', 'in'] as const).map(
+        (way) => needsOf(channelsOf(load, way, place), counted)!.longest,
+      ),
+    ),
+  );
+  const most = Math.max(...needs);
+  return Array.from({ length: traffic.world }, (_, rank) =>
+    most === 0 ? 1 : needs[placeOf(rank)]! / most,
+  );
 }
 
-/** By place and channel: the nanoseconds that the channel's NIC needs in this direction. */
-function channelNeeds(load: Load, direction: Float64Array, links: readonly Link[]): Float64Array {
-  const rates = ratesByNic(links);
-  const needs = new Float64Array(direction.length);
-  for (let place = 0; place < load.places; place++) {
-    const sums = bytesByNic(load, direction, place, links);
-    for (let channel = 0; channel < load.channels; channel++) {
-      const nic = nicOf(links[channel], channel);
-      needs[place * load.channels + channel] = (sums.get(nic)! * 8) / rates.get(nic)!;
-    }
-  }
-  return needs;
-}
-
-function bytesByNic(load: Load, direction: Float64Array, rank: number, links: readonly Link[]) {
-  const sums = new Map<string | number, number>();
-  for (let channel = 0; channel < load.channels; channel++) {
-    const nic = nicOf(links[channel], channel);
-    sums.set(nic, (sums.get(nic) ?? 0) + direction[rank * load.channels + channel]!);
-  }
-  return sums;
-}
-
-/** The bound of traffic spread by a strategy. */
+/**
+ * The bound of traffic spread by a strategy: no mean time of iterations that follow each other without a barrier is
+ * shorter. Ranks may be in different iterations, so nothing counts that holds only if all start together.
+ */
 export function boundOfTraffic(
   traffic: Traffic,
   strategy: Strategy,
   links: readonly Link[],
   wiring?: Wiring,
 ): Bound {
-  const loadOf = (some: Traffic) => loadOfTraffic(some, strategy, links.length, wiring);
-  const bound = boundOf(loadOf(traffic), strategy, links);
+  const bound = boundOf(loadOfTraffic(traffic, strategy, links.length, wiring), strategy, links);
   if (bound.nanoseconds === undefined) return bound;
-  const best = (some: Traffic) => boundNanoseconds(loadOf(some), links)!;
-  return { ...bound, nanoseconds: boundWithStarts(traffic, bound.nanoseconds, best) };
+  const late = boundOfStarts(traffic, strategy, links, wiring);
+  return { ...bound, nanoseconds: Math.max(bound.nanoseconds, late) };
+}
+
+/** A rank that starts blocks late ends its iteration no sooner than its own NICs have moved all that it starts from then on. */
+function boundOfStarts(
+  traffic: Traffic,
+  strategy: Strategy,
+  links: readonly Link[],
+  wiring: Wiring | undefined,
+): number {
+  const { isLocal } = placesOf(traffic.world, wiring);
+  const eachPiece = piecesOf(strategy, links.length);
+  let most = 0;
+  for (let rank = 0; rank < traffic.world; rank++) {
+    const sums = new Float64Array(links.length);
+    for (const block of lateBlocks(traffic, rank)) {
+      if (!isLocal(block.source, block.target)) {
+        eachPiece(block, (channel, bytes) => {
+          sums[channel]! += bytes;
+        });
+      }
+      most = Math.max(most, block.notBefore + needsOf(sums, links)!.longest);
+    }
+  }
+  return most;
 }

@@ -61,10 +61,8 @@ export interface Traffic {
   contents?(rank: number): readonly Content[];
   /** What plans add: the parts of source buffers that hold numbers. Weights must be multiples of 1/16, at most 1 in all. */
   readonly numbers?: { readonly dtype: SumDtype; of(rank: number): readonly BufferRange[] };
-  /** Blocks that `rank` must have received before it sends others: what the bound cannot take for simultaneous. */
-  relays?(
-    rank: number,
-  ): readonly { readonly received: readonly Block[]; readonly sent: readonly Block[] }[];
+  /** Whose iteration the times of blocks (`notBefore`) count from, and does not end before they have arrived; default: the source's. */
+  readonly startedBy?: 'source' | 'target';
   /** Set where plans read from the source buffers of other ranks. */
   readonly readable?: boolean;
   sourceBytes(rank: number): number;

@@ -14,7 +14,7 @@ export function loadOfPlans(plans: readonly Plan[]): Load {
       into[step.peer * channels + step.channel]! += step.local.bytes;
     }
   }
-  return { places: plans.length, channels, sequential, out, in: into, relays: [] };
+  return { places: plans.length, channels, sequential, out, in: into };
 }
 
 /** Where bytes are sent only after others came or went; the copies of a staged plan are no such thing. */

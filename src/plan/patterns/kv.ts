@@ -75,6 +75,7 @@ export function kvTraffic(options: KvTraffic): Traffic {
     title: `KV-cache hand-off, ${pull ? 'pull' : 'push'}`,
     world,
     sequential: false,
+    startedBy: 'target',
     ...(pull && { readable: true }),
     outgoing: (rank) => outgoing[rank]!,
     incoming: (rank) => incoming[rank]!,

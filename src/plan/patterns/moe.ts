@@ -32,20 +32,9 @@ export function moeTraffic(layout: MoeLayout): Traffic {
     ...(phase !== 'dispatch' && {
       numbers: { dtype: 'bfloat16', of: (rank) => [layout.returns(rank)] },
     }),
-    ...(phase === 'both' && { relays: (rank) => relaysOf(layout, rank) }),
     sourceBytes: (rank) => layout.sourceBytes(rank),
     targetBytes: (rank) => layout.targetBytes(rank),
   };
-}
-
-/** The last micro-batch goes back when all tokens have arrived, and none goes back before the first has. */
-function relaysOf(layout: MoeLayout, rank: number) {
-  const came = batchesOf(layout).map((batch) => inSlices(layout, rank, batch, arrivals));
-  const went = batchesOf(layout).map((batch) => inSlices(layout, rank, batch, returns));
-  return [
-    { received: came.flat(), sent: went.at(-1)! },
-    { received: came[0]!, sent: went.flat() },
-  ];
 }
 
 export const batchesOf = ({ layer }: MoeLayout): number[] =>

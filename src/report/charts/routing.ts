@@ -130,9 +130,7 @@ const bytesOfRanks = (row: Routed): ChartParts | undefined =>
 function timesOfRanks(row: Routed): ChartParts | undefined {
   const { perRank = [], ofBoundPercent, nanoseconds } = row;
   if (ofBoundPercent === null || perRank.length < 2) return undefined;
-  const { bytesOut, bytesIn, tokens } = row.routing;
-  const most = tokens.map((_, rank) => Math.max(bytesOut[rank]!, bytesIn[rank]!));
-  const [, busiest] = extentOf(most);
+  const { tokens } = row.routing;
   const whole = (nanoseconds!.mean * ofBoundPercent) / 100;
   const byRank = new Map(perRank.map((one) => [one.rank, one]));
   const ofEach = (value: (one: PerRank) => number | undefined) =>
@@ -144,12 +142,12 @@ function timesOfRanks(row: Routed): ChartParts | undefined {
   return barChart({
     title: `${row.column}: time of each rank and its bound, ${sizeText(row.bytes!)}`,
     caption:
-      'Mean time of each rank on its own clock. The busiest rank has the bound of the row; the bounds of the others are smaller in proportion to their bytes. Ranks wait for each other, so all take about as long as the busiest.',
+      'Mean time of each rank on its own clock. The bound of a rank is the time that its busiest NIC and direction need at the line rate; that of the busiest rank is the bound of the row. Ranks wait for each other, so all take about as long as the busiest.',
     places: rankNames(row),
     axis: { name: 'time per iteration', text: 'ns' },
     bars: [
       { name: 'measured', color: 0, values: ofEach((one) => one.nanoseconds?.mean) },
-      { name: 'bound', color: 6, values: ofEach(({ rank }) => (whole * most[rank]!) / busiest) },
+      { name: 'bound', color: 6, values: ofEach(({ load = 1 }) => whole * load) },
     ],
   });
 }

@@ -4,6 +4,7 @@ import { zipfMatrix } from '../../../src/benchmarks/all-to-all-single/imbalance.
 import { summarize } from '../../../src/measure/statistics.js';
 import { rankLoads } from '../../../src/plan/bound.js';
 import { allToAllMatrixTraffic } from '../../../src/plan/patterns/all-to-all.js';
+import { transfersTraffic } from '../../../src/plan/patterns/transfers.js';
 import { multi } from '../../../src/plan/strategies.js';
 import { formatRun } from '../../../src/results/formats/format-run.js';
 import type { Row } from '../../../src/results/schema.js';
@@ -70,6 +71,12 @@ describe.each([0.5, 1.2, 2, 3])('an exchange of zipf:%f', (imbalance) => {
     expect(accused(fair.with(0, 2.5 * fair[0]!), loads)).toEqual([0]);
     expect(accused(fair.with(5, 2.5 * fair[0]!), loads)).toEqual([5]);
   });
+});
+
+test('senders to one rank are not accused of an unfair share of its line', () => {
+  const transfers = hosts.slice(1).map((_, i) => ({ from: i + 1, to: 0, bytes: 64 << 10 }));
+  const loads = rankLoads(transfersTraffic('incast', world, transfers), multi, [], { hosts });
+  expect(accused([200, 60, 60, 60, 60, 70, 80, 200], loads)).toEqual([]);
 });
 
 test('in an even exchange the same times accuse rank 0', () => {
