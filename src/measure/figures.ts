@@ -70,8 +70,9 @@ export const noFigures: Figures = {
 const percentOf = (part: number, whole: number | undefined): number | null =>
   whole === undefined || whole <= 0 ? null : (part / whole) * 100;
 
-export const isTooGood = (figures: Figures): boolean =>
-  figures.ofBoundPercent !== null && figures.ofBoundPercent > tooGoodPercent;
+/** `burstShare`: of the bytes of the busiest NIC, what a shaper may let through at once. */
+export const isTooGood = ({ ofBoundPercent }: Figures, burstShare = 0): boolean =>
+  ofBoundPercent !== null && ofBoundPercent * (1 - burstShare) > tooGoodPercent;
 
 /** nccl-tests' two figures, GB/s of 1e9 bytes. */
 export interface NcclFigures {

@@ -7,7 +7,9 @@ import { gbpsOf } from '../measure/units.js';
 import {
   allowedLineRateGbps,
   boundOfTraffic,
+  busiestNicBytes,
   type Link,
+  loadOfTraffic,
   rankLoads,
   type Wiring,
 } from '../plan/bound.js';
@@ -54,7 +56,7 @@ interface RowParts extends RowSubject {
 
 export const tooGood =
   'faster than the line rate: data took another path, or the line rate is wrong';
-/** A row whose pieces are smaller than so many bursts shows the shaper's bucket rather than its rate. */
+/** A row that moves less than so many bursts per NIC shows the shaper's bucket rather than its rate. */
 const burstsToShow = 16;
 
 /** Whether blocks of this size, spread like this, are too small for a shaper's burst to average out. */
@@ -65,15 +67,15 @@ export const isBurst = (
   burstBytes: number,
 ): boolean => strategy.split(bytes, links.length)[0]!.bytes < burstsToShow * burstBytes;
 
-/** A row's size may be that of parts of its blocks. */
-function isBurstRow({ column, bytes, turns, links, burstBytes }: RowSubject): boolean {
-  if (burstBytes === 0) return false;
-  const { traffic } = turns[0]!;
-  let largest = bytes;
-  for (let rank = 0; rank < traffic.world; rank++) {
-    for (const block of traffic.outgoing(rank)) largest = Math.max(largest, block.bytes);
-  }
-  return isBurst(column.strategy, largest, links, burstBytes);
+/** Of the bytes that the busiest NIC moves in an iteration, mean over turns, what a shaper lets through at once. */
+function burstShare({ column, turns, links, wiring, burstBytes }: RowSubject): number {
+  if (burstBytes === 0) return 0;
+  const moved = mean(
+    turns.map(({ traffic }) =>
+      busiestNicBytes(loadOfTraffic(traffic, column.strategy, links.length, wiring), links),
+    ),
+  );
+  return moved === 0 ? 0 : burstBytes / moved;
 }
 
 /** The samples that count: the initiator's, those of the rank that the turn names, or the slowest rank's of each iteration. */
@@ -145,9 +147,10 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     boundNanoseconds: boundOfTurns(subject),
   });
   const checked = addChecked(all);
-  const burst = isBurstRow(subject);
-  const failure =
-    checked.wrong > 0 ? describeWrong(checked) : !burst && isTooGood(figures) ? tooGood : undefined;
+  const share = burstShare(subject);
+  const burst = share * burstsToShow > 1;
+  const fast = !burst && isTooGood(figures, share);
+  const failure = checked.wrong > 0 ? describeWrong(checked) : fast ? tooGood : undefined;
   return {
     column: column.name,
     bytes,
