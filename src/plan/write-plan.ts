@@ -1,5 +1,12 @@
 import { WeftError } from '../errors.js';
-import { maxSlot, type Plan, planVersion, type WaitStep, type WriteStep } from './plan.js';
+import {
+  maxSlot,
+  type Plan,
+  planVersion,
+  type Step,
+  type WaitStep,
+  type WriteStep,
+} from './plan.js';
 import type { Piece, Strategy } from './strategies.js';
 import { type Block, checkCount, checkRank, partsWithin, type Traffic } from './traffic.js';
 
@@ -61,8 +68,7 @@ function tooManyBuffers(strategy: Strategy, channels: number): WeftError {
 /** The plan of one rank for traffic made of writes: post everything at once, wait for everything. */
 export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
   const { rank, channels, strategy } = options;
-  const { world } = traffic;
-  checkRank('rank', rank, world);
+  checkRank('rank', rank, traffic.world);
   checkCount('channels', channels);
   const writes = traffic
     .outgoing(rank)
@@ -70,59 +76,71 @@ export function writePlan(traffic: Traffic, options: WritePlanOptions): Plan {
   const waits = traffic
     .incoming(rank)
     .flatMap((block) => placePieces(block, strategy, channels).map((one) => waitFor(block, one)));
-  return {
-    version: planVersion,
-    rank,
-    world,
-    channels,
-    ...pacingOf(options),
-    delivery: 'complete',
-    sourceBytes: traffic.sourceBytes(rank),
-    targetBytes: traffic.targetBytes(rank),
-    steps: [...writes, ...waits],
-  };
+  return planFor(traffic, options, [...writes, ...waits]);
 }
+
+/** The plan of one rank that takes these steps. */
+export const planFor = (
+  traffic: Pick<Traffic, 'world' | 'sourceBytes' | 'targetBytes'>,
+  options: Pacing & { readonly rank: number; readonly channels: number },
+  steps: readonly Step[],
+): Plan => ({
+  version: planVersion,
+  rank: options.rank,
+  world: traffic.world,
+  channels: options.channels,
+  ...pacingOf(options),
+  delivery: 'complete',
+  sourceBytes: traffic.sourceBytes(options.rank),
+  targetBytes: traffic.targetBytes(options.rank),
+  steps,
+});
 
 /** The step with which the block's source sends a piece of it. */
 export function writeOf(block: Block, piece: PlacedPiece): WriteStep {
   const { channel, slot, bytes } = piece;
-  const parts = partsWithin(block, piece.offset, bytes);
-  const { sourceOffset, targetOffset } = parts[0] ?? block;
-  return {
+  const { sourceOffset, targetOffset, parts } = placeOf(block, piece);
+  const step: WriteStep = {
     kind: 'post',
     op: 'write',
     channel,
     peer: block.target,
     local: { buffer: block.sourceBuffer ?? 'source', offset: sourceOffset, bytes },
     remote: { offset: targetOffset },
-    ...(parts.length > 1 && {
-      parts: parts.map((one) => ({
-        local: one.sourceOffset,
-        remote: one.targetOffset,
-        bytes: one.bytes,
-      })),
-    }),
     slot,
     after: [],
   };
+  if (!parts) return step;
+  const each = parts.map((one) => ({
+    local: one.sourceOffset,
+    remote: one.targetOffset,
+    bytes: one.bytes,
+  }));
+  return { ...step, parts: each };
 }
 
 /** The step with which the block's target waits for a piece of it. */
 export function waitFor(block: Block, piece: PlacedPiece): WaitStep {
   const { slot, bytes } = piece;
-  const parts = partsWithin(block, piece.offset, bytes);
-  const { targetOffset: offset } = parts[0] ?? block;
-  return {
-    kind: 'wait',
-    source: block.source,
-    slot,
-    offset,
-    bytes,
-    ...(parts.length > 1 && {
-      parts: parts.map((one) => ({ offset: one.targetOffset, bytes: one.bytes })),
-    }),
-    after: [],
-  };
+  const { targetOffset: offset, parts } = placeOf(block, piece);
+  const step: WaitStep = { kind: 'wait', source: block.source, slot, offset, bytes, after: [] };
+  if (!parts) return step;
+  return { ...step, parts: parts.map((one) => ({ offset: one.targetOffset, bytes: one.bytes })) };
+}
+
+/** Where a piece begins, and its parts if it has several. Large plans have millions of pieces: most are one stretch. */
+function placeOf(block: Block, { offset, bytes }: PlacedPiece) {
+  if (!block.parts) {
+    const { sourceOffset, targetOffset } = block;
+    return {
+      sourceOffset: sourceOffset + offset,
+      targetOffset: targetOffset + offset,
+      parts: undefined,
+    };
+  }
+  const parts = partsWithin(block, offset, bytes);
+  const { sourceOffset, targetOffset } = parts[0] ?? block;
+  return { sourceOffset, targetOffset, parts: parts.length > 1 ? parts : undefined };
 }
 
 /**

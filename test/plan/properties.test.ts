@@ -142,7 +142,7 @@ describe.each(strategies)('$title in a world of 512 ranks and 16 channels', (str
     for (const rank of ranksOf(traffic)) {
       const writes = writePlan(traffic, { rank, strategy, channels: 16 }).steps.filter(isWrite);
       for (const { peer, local } of writes) received[peer]! += local.bytes;
-      const places = writes.map(({ peer, remote }) => `${peer}+${remote.offset}`);
+      const places = writes.map(({ peer, remote }) => peer * 2 ** 32 + remote.offset);
       expect(new Set(places).size).toBe(places.length);
     }
     expect(new Set(received)).toEqual(new Set([511 * bytes]));

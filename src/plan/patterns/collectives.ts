@@ -1,10 +1,10 @@
-import { type Plan, planVersion, type Step, type SumDtype } from '../plan.js';
+import type { Plan, Step, SumDtype } from '../plan.js';
 import { cutFurther, type Piece } from '../strategies.js';
 import { type Block, checkCount, checkRank, type Traffic } from '../traffic.js';
 import {
   type PlacedPiece,
-  pacingOf,
   placePieces,
+  planFor,
   type WritePlanOptions,
   waitFor,
   writeOf,
@@ -75,17 +75,7 @@ function planOf(
       if (piece) addPiece(steps, duty, dtype, piece, (block) => placed.get(block)![round]!);
     }
   }
-  return {
-    version: planVersion,
-    rank,
-    world: traffic.world,
-    channels,
-    ...pacingOf(how),
-    delivery: 'complete',
-    sourceBytes: traffic.sourceBytes(rank),
-    targetBytes: traffic.targetBytes(rank),
-    steps,
-  };
+  return planFor(traffic, how, steps);
 }
 
 const blocksOf = ({ addends, give, get, pass }: Duty): Block[] =>

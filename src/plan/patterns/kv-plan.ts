@@ -1,16 +1,9 @@
-import {
-  type JoinStep,
-  type Mark,
-  type Plan,
-  planVersion,
-  type ReadStep,
-  type Step,
-} from '../plan.js';
+import type { JoinStep, Mark, Plan, ReadStep, Step } from '../plan.js';
 import type { Block, Traffic } from '../traffic.js';
 import {
   type PlacedPiece,
-  pacingOf,
   placePieces,
+  planFor,
   type WritePlanOptions,
   waitFor,
   writeOf,
@@ -25,7 +18,7 @@ import {
  * empty write. So the clock of the decode rank alone sees the whole of a request.
  */
 export function kvPlan(traffic: Traffic, options: WritePlanOptions): { plan: Plan; marks: Mark[] } {
-  const { rank, channels } = options;
+  const { rank } = options;
   const steps = new Steps(options);
   for (const block of traffic.outgoing(rank)) {
     const { target: source, buffer: slot } = block;
@@ -37,18 +30,7 @@ export function kvPlan(traffic: Traffic, options: WritePlanOptions): { plan: Pla
     steps: [traffic.readable ? addPull(steps, block) : addPush(steps, block)],
     since: block.notBefore ?? 0,
   }));
-  const plan: Plan = {
-    version: planVersion,
-    rank,
-    world: traffic.world,
-    channels,
-    ...pacingOf(options),
-    delivery: 'complete',
-    sourceBytes: traffic.sourceBytes(rank),
-    targetBytes: traffic.targetBytes(rank),
-    steps: steps.all,
-  };
-  return { plan, marks };
+  return { plan: planFor(traffic, options, steps.all), marks };
 }
 
 class Steps {

@@ -1,6 +1,6 @@
-import { type Plan, planVersion, type Step } from '../plan.js';
+import type { Plan, Step } from '../plan.js';
 import type { Block } from '../traffic.js';
-import { pacingOf, placePieces, type WritePlanOptions, waitFor, writeOf } from '../write-plan.js';
+import { placePieces, planFor, type WritePlanOptions, waitFor, writeOf } from '../write-plan.js';
 import {
   arrivals,
   batchesOf,
@@ -23,20 +23,9 @@ export interface MoePlanOptions extends WritePlanOptions {
  * that made them would need all; each slice is added up as soon as it has come back.
  */
 export function moePlan(layout: MoeLayout, options: MoePlanOptions): Plan {
-  const { rank, channels } = options;
   const steps = new MoeSteps(layout, options);
   for (const batch of batchesOf(layout)) steps.add(batch);
-  return {
-    version: planVersion,
-    rank,
-    world: layout.world,
-    channels,
-    ...pacingOf(options),
-    delivery: 'complete',
-    sourceBytes: layout.sourceBytes(rank),
-    targetBytes: layout.targetBytes(rank),
-    steps: steps.all,
-  };
+  return planFor(layout, options, steps.all);
 }
 
 class MoeSteps {

@@ -1,9 +1,9 @@
-import { type JoinStep, type Plan, planVersion, type Step } from '../plan.js';
+import type { JoinStep, Plan, Step } from '../plan.js';
 import { type Block, checkRank, type Traffic } from '../traffic.js';
 import {
   type PlacedPiece,
-  pacingOf,
   placePieces,
+  planFor,
   type WritePlanOptions,
   waitFor,
   writeOf,
@@ -71,18 +71,7 @@ function tracePlan(
       pieces.map((piece) => steps.push(make(piece)) - 1),
     );
   }
-  const plan: Plan = {
-    version: planVersion,
-    rank,
-    world: traffic.world,
-    channels,
-    ...pacingOf(options),
-    delivery: 'complete',
-    sourceBytes: traffic.sourceBytes(rank),
-    targetBytes: traffic.targetBytes(rank),
-    steps,
-  };
-  return { plan, ends };
+  return { plan: planFor(traffic, options, steps), ends };
 }
 
 /** What a transfer waits for; undefined where it waits for nothing. */
