@@ -2,7 +2,7 @@
 // and its position, and all sums of a check are exact in its type, in whatever order they were made.
 #include <napi.h>
 
-#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -16,33 +16,32 @@ namespace weft {
 
 namespace {
 
-/// In the order of `sumDtypes` in src/plan/plan.ts.
-enum class Dtype : uint8_t { Float32, Float16, Bfloat16, Int32 };
-constexpr size_t kDtypes = 4;
-constexpr uint64_t kNumbers = 7;  // -3 … 3
+/// Numbers are -largest … largest without 0. Of each `sparsity` elements all but one are 0, so that sums over many ranks
+/// stay small enough to be exact; seeds that follow each other have theirs at different places.
+struct NumberKind {
+  uint64_t largest, sparsity;
 
-size_t bytesOf(Dtype type) { return type == Dtype::Float16 || type == Dtype::Bfloat16 ? 2 : 4; }
+  float at(uint64_t seed, uint64_t element) const {
+    if (sparsity > 1 && (element + seed + spreadSeed(element / sparsity)) % sparsity != 0) return 0;
+    uint64_t draw = spreadSeed(patternWord(patternPhase(spreadSeed(seed), element))) % (2 * largest);
+    float size = static_cast<float>(draw / 2 + 1);
+    return draw % 2 == 0 ? size : -size;
+  }
+};
 
-/// One element in `sparsity` is not 0: sums over many ranks stay small enough to be exact.
-float numberAt(uint64_t spread, uint64_t element, uint64_t sparsity) {
-  uint64_t word = spreadSeed(patternWord(patternPhase(spread, element)));
-  if (sparsity > 1 && (word >> 40) % sparsity != 0) return 0;
-  return static_cast<float>(word % kNumbers) - 3;
-}
-
-void store(uint8_t* to, Dtype type, float value) {
+void store(uint8_t* to, SumDtype type, float value) {
   uint32_t bits = 0;
   switch (type) {
-    case Dtype::Float32: bits = std::bit_cast<uint32_t>(value); break;
-    case Dtype::Float16: bits = toFloat16(value); break;
-    case Dtype::Bfloat16: bits = toBfloat16(value); break;
-    case Dtype::Int32: bits = static_cast<uint32_t>(static_cast<int32_t>(value)); break;
+    case SumDtype::Float32: bits = std::bit_cast<uint32_t>(value); break;
+    case SumDtype::Float16: bits = toFloat16(value); break;
+    case SumDtype::BFloat16: bits = toBfloat16(value); break;
+    case SumDtype::Int32: bits = static_cast<uint32_t>(static_cast<int32_t>(value)); break;
   }
   std::memcpy(to, &bits, bytesOf(type));
 }
 
 struct Addend {
-  uint64_t spread, element;
+  uint64_t seed, element;
   float weight;
 };
 
@@ -51,19 +50,19 @@ struct NumberPart {
   std::vector<Addend> addends;
 };
 
-float sumAt(const NumberPart& part, size_t element, uint64_t sparsity) {
+float sumAt(const NumberPart& part, size_t element, const NumberKind& kind) {
   float sum = 0;
-  for (const Addend& one : part.addends) sum += one.weight * numberAt(one.spread, one.element + element, sparsity);
+  for (const Addend& one : part.addends) sum += one.weight * kind.at(one.seed, one.element + element);
   return sum;
 }
 
 /// Runs on a pool thread; the mapping stays alive through its own reference.
 class NumbersWorker : public Napi::AsyncWorker {
  public:
-  NumbersWorker(Napi::Env env, std::shared_ptr<Mapping> mapping, Dtype type, bool verify, uint64_t sparsity,
+  NumbersWorker(Napi::Env env, std::shared_ptr<Mapping> mapping, SumDtype type, bool verify, NumberKind kind,
                 std::vector<NumberPart> parts)
       : AsyncWorker(env), deferred(env), mapping_(std::move(mapping)), type_(type), verify_(verify),
-        sparsity_(sparsity), parts_(std::move(parts)) {}
+        kind_(kind), parts_(std::move(parts)) {}
 
   void Execute() override {
     for (const NumberPart& part : parts_) {
@@ -78,9 +77,9 @@ class NumbersWorker : public Napi::AsyncWorker {
   void element(const NumberPart& part, size_t index) {
     size_t width = bytesOf(type_), offset = part.offset + index * width;
     uint8_t* data = mapping_->data() + offset;
-    if (!verify_) return store(data, type_, sumAt(part, index, sparsity_));
+    if (!verify_) return store(data, type_, sumAt(part, index, kind_));
     uint8_t expected[4];
-    store(expected, type_, sumAt(part, index, sparsity_));
+    store(expected, type_, sumAt(part, index, kind_));
     // -0 and 0 are one sum.
     if (std::memcmp(data, expected, width) == 0 || (isZero(data) && isZero(expected))) return;
     for (size_t i = 0; i < width; i++) {
@@ -92,13 +91,13 @@ class NumbersWorker : public Napi::AsyncWorker {
   bool isZero(const uint8_t* data) const {
     uint32_t bits = 0;
     std::memcpy(&bits, data, bytesOf(type_));
-    return type_ != Dtype::Int32 && (bits << (32 - 8 * bytesOf(type_)) << 1) == 0;
+    return type_ != SumDtype::Int32 && (bits << (32 - 8 * bytesOf(type_)) << 1) == 0;
   }
 
   std::shared_ptr<Mapping> mapping_;
-  Dtype type_;
+  SumDtype type_;
   bool verify_;
-  uint64_t sparsity_;
+  NumberKind kind_;
   std::vector<NumberPart> parts_;
   Mismatch found_;
 };
@@ -127,7 +126,7 @@ std::vector<NumberPart> readParts(const Napi::Float64Array& numbers, const Mappi
     }
     for (size_t left = whole(next()); left > 0; left--) {
       Addend addend;
-      addend.spread = spreadSeed(whole(next()));
+      addend.seed = whole(next());
       size_t position = whole(next());
       if (position % width != 0) throw Fault("memory", EINVAL, "a part begins inside a number");
       addend.element = position / width;
@@ -139,8 +138,8 @@ std::vector<NumberPart> readParts(const Napi::Float64Array& numbers, const Mappi
   return parts;
 }
 
-// (memory, type, verify, sparsity, parts): each part is offset, bytes, number of addends, then seed, position and weight
-// of each.
+// (memory, type, verify, largest, sparsity, parts): each part is offset, bytes, number of addends, then seed, position
+// and weight of each.
 Napi::Value numbers(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     if (!info[0].IsObject() || !info[0].As<Napi::Object>().CheckTypeTag(&Memory::kTag)) {
@@ -149,15 +148,16 @@ Napi::Value numbers(const Napi::CallbackInfo& info) {
     auto mapping = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
     if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
     size_t type = size(info[1], "type");
-    if (type >= kDtypes) throw Fault("memory", EINVAL, "there is no such type of numbers");
+    if (type >= kSumDtypes) throw Fault("memory", EINVAL, "there is no such type of numbers");
     bool verify = info[2].ToBoolean();
-    size_t sparsity = size(info[3], "sparsity");
-    if (!info[4].IsTypedArray() || info[4].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
+    NumberKind kind{size(info[3], "largest"), size(info[4], "sparsity")};
+    if (kind.largest == 0) throw Fault("memory", EINVAL, "numbers cannot all be 0");
+    if (!info[5].IsTypedArray() || info[5].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
       throw Napi::TypeError::New(info.Env(), "parts must be a Float64Array");
     }
-    auto dtype = static_cast<Dtype>(type);
-    auto parts = readParts(info[4].As<Napi::Float64Array>(), *mapping, bytesOf(dtype));
-    auto* worker = new NumbersWorker(info.Env(), std::move(mapping), dtype, verify, sparsity, std::move(parts));
+    auto dtype = static_cast<SumDtype>(type);
+    auto parts = readParts(info[5].As<Napi::Float64Array>(), *mapping, bytesOf(dtype));
+    auto* worker = new NumbersWorker(info.Env(), std::move(mapping), dtype, verify, kind, std::move(parts));
     auto promise = worker->deferred.Promise();
     worker->Queue();
     return promise;

@@ -1,7 +1,6 @@
 #include "sum.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace weft {
 
@@ -26,40 +25,15 @@ struct Int32 {
 struct BFloat16 {
   using Word = uint16_t;
   using Sum = float;
-  static Sum get(Word word) { return std::bit_cast<float>(static_cast<uint32_t>(word) << 16); }
-  static Word put(Sum sum) {
-    uint32_t bits = std::bit_cast<uint32_t>(sum);
-    uint32_t rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
-    uint32_t nan = bits >> 16 | 0x40;  // quiet, with the bits it has room for
-    return static_cast<Word>((bits & 0x7FFFFFFF) > 0x7F800000 ? nan : rounded);
-  }
+  static Sum get(Word word) { return fromBfloat16(word); }
+  static Word put(Sum sum) { return toBfloat16(sum); }
 };
-
-// Without a branch: the compiler does not calculate both sides of one with floats, and so takes one number at a time.
-inline uint32_t pick(bool first, uint32_t one, uint32_t other) { return other ^ ((one ^ other) & (0u - first)); }
 
 struct Float16 {
   using Word = uint16_t;
   using Sum = float;
-  static Sum get(Word word) {
-    const uint32_t exponent = word & 0x7C00, sign = static_cast<uint32_t>(word & 0x8000) << 16;
-    uint32_t bits = (static_cast<uint32_t>(word & 0x7FFF) << 13) + 0x38000000;  // the exponent's bias differs by 112
-    // A subnormal number is a fraction of 2^-14: with that added, and taken away again, it gets its exponent.
-    const float subnormal = std::bit_cast<float>(bits + 0x00800000) - 0x1p-14f;
-    bits = pick(exponent == 0x7C00, bits + 0x38000000, bits);
-    bits = pick(exponent == 0, std::bit_cast<uint32_t>(subnormal), bits);
-    return std::bit_cast<float>(bits | sign);
-  }
-  static Word put(Sum sum) {
-    uint32_t bits = std::bit_cast<uint32_t>(sum), sign = bits >> 16 & 0x8000;
-    bits &= 0x7FFFFFFF;
-    uint32_t normal = (bits - 0x38000000 + 0xFFF + (bits >> 13 & 1)) >> 13;
-    // Added to 0.5, a subnormal result lies in the lowest bits, rounded by the addition.
-    uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) + 0.5f) - std::bit_cast<uint32_t>(0.5f);
-    uint32_t large = pick(bits > 0x7F800000, 0x7E00, 0x7C00);
-    uint32_t small = pick(bits < 0x38800000, subnormal, normal);
-    return static_cast<Word>(sign | pick(bits >= 0x47800000, large, small));
-  }
+  static Sum get(Word word) { return fromFloat16(word); }
+  static Word put(Sum sum) { return toFloat16(sum); }
 };
 
 }  // namespace

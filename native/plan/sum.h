@@ -5,13 +5,9 @@
 #include <deque>
 #include <vector>
 
+#include "../memory/floats.h"
+
 namespace weft {
-
-enum class SumDtype : uint8_t { Float32, Float16, BFloat16, Int32 };
-
-constexpr size_t bytesOf(SumDtype dtype) {
-  return dtype == SumDtype::Float16 || dtype == SumDtype::BFloat16 ? 2 : 4;
-}
 
 struct Addend {
   uint32_t buffer = 0;  // 0 source, 1 target

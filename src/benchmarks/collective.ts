@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { formatBytes } from '../measure/units.js';
+import { hasAllInEachLine, numbersFor } from '../memory/numbers.js';
 import { type Collective, elementBytesOf } from '../plan/collective.js';
 import {
   type CollectiveTraffic,
@@ -8,6 +9,7 @@ import {
 import { collective } from '../plan/patterns/collectives.js';
 import type { RouteId } from '../plan/patterns/routes.js';
 import { type SumDtype, sumDtypes } from '../plan/plan.js';
+import type { Traffic } from '../plan/traffic.js';
 import type { Turn } from '../runner/benchmark.js';
 import { sizesOf } from '../runner/sizes.js';
 import { choice, type Option, option } from '../settings/option.js';
@@ -60,10 +62,21 @@ export function broadcastRoute(world: number, bytes: number): RouteId {
   return world > 4 ? 'tree' : 'direct';
 }
 
+/** Refuses sums in which the check could miss a rank: only ever of 16-bit numbers of hundreds of ranks. */
+function checkTellsRanks({ dtype, weight }: NonNullable<Traffic['numbers']>, bytes: number): void {
+  if (hasAllInEachLine(numbersFor(dtype, weight), bytes)) return;
+  throw new WeftError(
+    'BAD_USAGE',
+    `Weft cannot check a sum of ${formatBytes(bytes)} of ${dtype} over ${weight} ranks: not all of them fit one exact sum`,
+    { hint: 'Use sizes that are multiples of 64, or --dtype float32.' },
+  );
+}
+
 /** One collective of all ranks. */
 export function collectiveTurn(subject: CollectiveTraffic): Turn {
   const { traffic, plan } = collective(subject);
   const { bytes, root = 0 } = subject;
+  if (traffic.numbers) checkTellsRanks(traffic.numbers, bytes);
   // Nobody sends more than the root of a broadcast; otherwise all ranks send the same, but for a cache line.
   const line = traffic.outgoing(root).reduce((sum, block) => sum + block.bytes, 0);
   return { traffic, plan, figureBytes: { figure: bytes, line } };

@@ -1,5 +1,6 @@
 import { addon } from '../native/addon.js';
 import type { Mismatch, NativeMemory } from '../native/memory.js';
+import { elementBytesOf } from '../plan/collective.js';
 import { type SumDtype, sumDtypes } from '../plan/plan.js';
 
 /** Part of a buffer that holds a sum of small whole numbers; one addend of weight 1 is the numbers themselves. */
@@ -14,14 +15,16 @@ export interface NumberPart {
   }[];
 }
 
-/** How the numbers of a check are stored, and how many of them are not 0. */
+/** How the numbers of a check are stored, and what they are: all sums of them are exact. */
 export interface NumberKind {
   readonly dtype: SumDtype;
-  /** One in so many is not 0, so that sums stay exact. */
+  /** They are 1 … `largest` or −1 … −`largest`: a sum that lacks one differs. */
+  readonly largest: number;
+  /** Of so many neighbours all but one are 0; ranks that follow each other have theirs at different places. */
   readonly sparsity: number;
 }
 
-/** Numbers are −3 … 3: up to these sums of as many ranks, all whole numbers are exact in the type. */
+/** Up to these, all whole numbers are exact in the type. */
 const largestExact: Readonly<Record<SumDtype, number>> = {
   float32: 2 ** 24,
   int32: 2 ** 30,
@@ -29,12 +32,19 @@ const largestExact: Readonly<Record<SumDtype, number>> = {
   bfloat16: 2 ** 8,
 };
 
-/** Numbers of which `addends` can be added in any order without rounding. */
+/** Numbers of which `addends`, or ranks with weights that add up to so many, can be added in any order without rounding. */
 export function numbersFor(dtype: SumDtype, addends: number): NumberKind {
-  const most = 3 * addends;
   const exact = largestExact[dtype];
-  // Where not all can be other than 0, so few are that the sum of an unlucky element stays exact, too.
-  return { dtype, sparsity: most <= exact ? 1 : Math.ceil((8 * most) / exact) };
+  const largest = Math.max(1, Math.min(3, Math.floor(exact / addends)));
+  return { dtype, largest, sparsity: 2 ** Math.max(0, Math.ceil(Math.log2(addends / exact))) };
+}
+
+const lineBytes = 64;
+
+/** Whether all addends of a sum have a number other than 0 in every cache line of it, and in the rest of the last. */
+export function hasAllInEachLine({ dtype, sparsity }: NumberKind, bytes: number): boolean {
+  const shortest = bytes % lineBytes || lineBytes;
+  return bytes === 0 || sparsity === 1 || sparsity * elementBytesOf(dtype) <= shortest;
 }
 
 const encode = (parts: readonly NumberPart[]): Float64Array =>
@@ -50,16 +60,16 @@ const encode = (parts: readonly NumberPart[]): Float64Array =>
 /** Writes numbers, or sums of them, into host memory. */
 export async function writeNumbers(
   memory: NativeMemory,
-  { dtype, sparsity }: NumberKind,
+  { dtype, largest, sparsity }: NumberKind,
   parts: readonly NumberPart[],
 ): Promise<void> {
-  await addon().numbers(memory, sumDtypes.indexOf(dtype), false, sparsity, encode(parts));
+  await addon().numbers(memory, sumDtypes.indexOf(dtype), false, largest, sparsity, encode(parts));
 }
 
 /** Compares every number in host memory, bit by bit; −0 counts as 0. */
 export const compareNumbers = (
   memory: NativeMemory,
-  { dtype, sparsity }: NumberKind,
+  { dtype, largest, sparsity }: NumberKind,
   parts: readonly NumberPart[],
 ): Promise<Mismatch> =>
-  addon().numbers(memory, sumDtypes.indexOf(dtype), true, sparsity, encode(parts));
+  addon().numbers(memory, sumDtypes.indexOf(dtype), true, largest, sparsity, encode(parts));

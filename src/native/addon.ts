@@ -44,13 +44,14 @@ interface Addon {
   ): Promise<Float64Array>;
   /**
    * Small whole numbers in parts of a buffer, or sums of them (offset, bytes, how many addends; then seed, position and
-   * weight of each): writes or compares them. Types are numbered as `sumDtypes` lists them. One element in `sparsity` is
-   * not 0. The mismatch's offset is the buffer's.
+   * weight of each): writes or compares them. Types are numbered as `sumDtypes` lists them. Numbers are 1 …
+   * `largest` or −1 … −`largest`; of each `sparsity` elements, all but one are 0. The mismatch's offset is the buffer's.
    */
   numbers(
     memory: NativeMemory,
     type: number,
     verify: boolean,
+    largest: number,
     sparsity: number,
     parts: Float64Array,
   ): Promise<Mismatch>;

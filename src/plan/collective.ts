@@ -76,6 +76,7 @@ export function collectiveTraffic(collective: Collective, world: number): Traffi
   const footprint = (rank: number) => footprintOf(collective, rank, world);
   const numbers = adds(collective) && {
     dtype: collective.dtype,
+    weight: world,
     of: (rank: number) => [{ offset: 0, bytes: footprint(rank).sourceBytes }],
   };
   return {

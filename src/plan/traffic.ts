@@ -59,8 +59,15 @@ export interface Traffic {
   incoming(rank: number): readonly Block[];
   /** All that the target buffer of `rank` must hold afterwards. Default: what it received, as it left its sources. */
   contents?(rank: number): readonly Content[];
-  /** What plans add: the parts of source buffers that hold numbers. Weights must be multiples of 1/16, at most 1 in all. */
-  readonly numbers?: { readonly dtype: SumDtype; of(rank: number): readonly BufferRange[] };
+  /**
+   * What plans add: the parts of source buffers that hold numbers, and how much the weights of a sum are in all: as many
+   * as there are addends of weight 1, or 1 with weights that are multiples of 1/16.
+   */
+  readonly numbers?: {
+    readonly dtype: SumDtype;
+    readonly weight: number;
+    of(rank: number): readonly BufferRange[];
+  };
   /** Whose iteration the times of blocks (`notBefore`) count from, and does not end before they have arrived; default: the source's. */
   readonly startedBy?: 'source' | 'target';
   /** Set where plans read from the source buffers of other ranks. */

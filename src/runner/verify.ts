@@ -114,7 +114,7 @@ async function fillSource(
     bytes,
     sumOf: [{ seed: seed + rank, position: offset, weight: 1 }],
   }));
-  await source.writeNumbers(numbersFor(traffic.numbers.dtype, traffic.world), parts);
+  await source.writeNumbers(numbersFor(traffic.numbers.dtype, traffic.numbers.weight), parts);
 }
 
 type Copied = Extract<Content, { copyOf: unknown }>;
@@ -128,7 +128,7 @@ const expectedOf = ({ offset, bytes, copyOf }: Copied, seed: number): Expected =
 
 async function checkContents(
   { rank, target }: Checkable,
-  { numbers, world }: Traffic,
+  { numbers }: Traffic,
   contents: readonly Content[],
   seed: number,
 ): Promise<Checked> {
@@ -144,7 +144,7 @@ async function checkContents(
   if (sums.length === 0) return addChecked(parts);
   if (!numbers) throw new TypeError('traffic with sums must say which numbers it adds');
   const found = await target.compareNumbers(
-    numbersFor(numbers.dtype, world),
+    numbersFor(numbers.dtype, numbers.weight),
     sums.map(({ offset, bytes, sumOf }) => ({
       offset,
       bytes,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HostBuffer } from '../../src/memory/buffer.js';
-import { type NumberPart, numbersFor } from '../../src/memory/numbers.js';
+import { hasAllInEachLine, type NumberPart, numbersFor } from '../../src/memory/numbers.js';
 import { sumDtypes } from '../../src/plan/plan.js';
 
 const of = (seed: number, weight = 1, position = 0) => ({ seed, position, weight });
@@ -35,15 +35,46 @@ describe.each(sumDtypes)('numbers in %s', (dtype) => {
   });
 });
 
-test('float32 numbers are −3 … 3, and a weight multiplies them', async () => {
+test('float32 numbers are −3 … 3 and never 0, and a weight multiplies them', async () => {
   using buffer = new HostBuffer(4000);
   const kind = numbersFor('float32', 2);
   await buffer.writeNumbers(kind, whole(4000, of(5)));
   const plain = [...new Float32Array(buffer.view().buffer, 0, 1000)];
-  expect(new Set(plain)).toEqual(new Set([-3, -2, -1, 0, 1, 2, 3]));
+  expect(new Set(plain)).toEqual(new Set([-3, -2, -1, 1, 2, 3]));
   await buffer.writeNumbers(kind, whole(4000, of(5, 0.5)));
   const half = [...new Float32Array(buffer.view().buffer, 0, 1000)];
   expect(half).toEqual(plain.map((value) => value / 2));
+});
+
+test('bfloat16 numbers of up to 256 ranks are never 0, nor are those of weighted sums', () => {
+  const kinds = [1, 85, 86, 128, 256, 257, 8192].map((ranks) => numbersFor('bfloat16', ranks));
+  expect(kinds.map(({ largest }) => largest)).toEqual([3, 3, 2, 2, 1, 1, 1]);
+  expect(kinds.map(({ sparsity }) => sparsity)).toEqual([1, 1, 1, 1, 1, 2, 32]);
+});
+
+test('a lost addend shows in every line, however many ranks there are', async () => {
+  const world = 512;
+  const kind = numbersFor('bfloat16', world);
+  expect(hasAllInEachLine(kind, 64)).toBe(true);
+  using buffer = new HostBuffer(256);
+  const addends = Array.from({ length: world }, (_, rank) => of(1000 + rank));
+  for (const lost of [0, 1, 255, 511]) {
+    await buffer.writeNumbers(kind, whole(256, ...addends.toSpliced(lost, 1)));
+    for (const offset of [0, 64, 128, 192]) {
+      const sumOf = addends.map((one) => ({ ...one, position: offset }));
+      const found = await buffer.compareNumbers(kind, [{ offset, bytes: 64, sumOf }]);
+      expect(found.wrong).toBeGreaterThan(0);
+    }
+  }
+});
+
+test('lines that are too short for all ranks are known', () => {
+  const ends = [0, 2, 4, 64, 66, 68].map((bytes) =>
+    hasAllInEachLine(numbersFor('bfloat16', 512), bytes),
+  );
+  expect(ends).toEqual([true, false, true, true, false, true]);
+  expect(hasAllInEachLine(numbersFor('bfloat16', 8193), 4096)).toBe(false);
+  expect(hasAllInEachLine(numbersFor('bfloat16', 256), 2)).toBe(true);
 });
 
 test('most bfloat16 numbers of many ranks are 0, so that their sum is exact', async () => {

@@ -55,7 +55,7 @@ describe('an explanation', () => {
     expect(read).toContain('arrivals  not counted: a read completes when its bytes have arrived');
     const added = drawn({
       ...kv,
-      numbers: { dtype: 'bfloat16', of: () => [] },
+      numbers: { dtype: 'bfloat16', weight: 1, of: () => [] },
       contents: () => [{ offset: 0, bytes: 2 ** 20, sumOf: [] }],
     });
     expect(added).toContain('sums      1M of bfloat16 on each of 4 ranks');

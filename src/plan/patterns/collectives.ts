@@ -40,7 +40,9 @@ export function collective(options: CollectiveTraffic): Collective {
     incoming: (rank) =>
       duties(rank).flatMap(({ get, addends }) => [...addends, ...(get ? [get] : [])]),
     contents: (rank) => layout.contents(rank),
-    ...(layout.adds && { numbers: { dtype, of: () => [{ offset: 0, bytes }] } }),
+    ...(layout.adds && {
+      numbers: { dtype, weight: world, of: () => [{ offset: 0, bytes }] },
+    }),
     sourceBytes: (rank) => layout.sourceBytes(rank),
     targetBytes: (rank) => layout.targetBytes(rank),
   };

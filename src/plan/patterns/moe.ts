@@ -30,7 +30,7 @@ export function moeTraffic(layout: MoeLayout): Traffic {
       ...(phase === 'dispatch' ? [] : sums(layout, rank)),
     ],
     ...(phase !== 'dispatch' && {
-      numbers: { dtype: 'bfloat16', of: (rank) => [layout.returns(rank)] },
+      numbers: { dtype: 'bfloat16', weight: 1, of: (rank) => [layout.returns(rank)] },
     }),
     sourceBytes: (rank) => layout.sourceBytes(rank),
     targetBytes: (rank) => layout.targetBytes(rank),
