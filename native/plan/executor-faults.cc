@@ -53,7 +53,7 @@ std::string Executor::unfinished(std::optional<uint32_t> channel) const {
       uint64_t missing = track.counter->consumed + track.chunks - track.counter->arrived;
       return std::to_string(missing) + " of " + std::to_string(track.chunks) + " chunks from rank " + peer + " did not arrive";
     }
-    if (track.done == track.chunks) continue;
+    if (track.done == track.chunks || step.kind == PlanStep::Join) continue;
     if (step.kind == PlanStep::Copy) {
       if (channel) continue;
       return "a copy " + std::string(step.buffer == 1 ? "to" : "from") + " the GPU did not complete";

@@ -94,23 +94,6 @@ void Executor::finishAtOnce(uint32_t index) {
   atOnce_.clear();
 }
 
-void Executor::activateAtItsTime(uint32_t index) {
-  auto earlier = [this](uint32_t one, uint32_t other) { return plan_.steps[one].offset > plan_.steps[other].offset; };
-  later_.insert(std::upper_bound(later_.begin(), later_.end(), index, earlier), index);
-}
-
-// A rank that waits for a time is not late.
-void Executor::lookAtClock() {
-  progressed_ = true;
-  uint64_t passed = monotonicNanoseconds() - iterationStart_;
-  while (!later_.empty() && plan_.steps[later_.back()].offset <= passed) {
-    uint32_t index = later_.back();
-    later_.pop_back();
-    finishAtOnce(index);
-  }
-  if (!failure_.empty()) giveFailure();
-}
-
 void Executor::activateDependents(const PlanStep& step) {
   for (uint32_t next : step.dependents) {
     Track& track = tracks_[next];
@@ -204,11 +187,6 @@ inline void Executor::reached(uint32_t step) {
   finish(step);
 }
 
-// The acknowledgement is one more thing to come than the chunks' completions.
-void Executor::expectAcknowledgement(uint32_t index) {
-  if (!acknowledgements_.empty() && acknowledgements_[index]) tracks_[index].done = ~0u;
-}
-
 void Executor::reachedAcknowledged(uint32_t index) {
   Track& track = tracks_[index];
   const PlanStep& step = plan_.steps[index];
@@ -258,8 +236,12 @@ void Executor::idle() {
   if (aborted_.load(std::memory_order_relaxed)) giveUp();
   if (progressed_) return expectWithin(patience_);
   uint64_t now = monotonicNanoseconds();
-  if (options_.silenceNanoseconds > 0 && !silent_ && now > deadline_ - patience_ + options_.silenceNanoseconds) beginSilence();
-  if (now > deadline_) give(ETIMEDOUT, awaited());
+  bool late = now > deadline_;
+  bool silent = options_.silenceNanoseconds > 0 && !silent_ && now > deadline_ - patience_ + options_.silenceNanoseconds;
+  if (!late && !silent) return;
+  if (waitsForTime()) return expectWithin(patience_);
+  if (silent) beginSilence();
+  if (late) give(ETIMEDOUT, awaited());
 }
 
 }  // namespace weft

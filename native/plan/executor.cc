@@ -120,6 +120,11 @@ void Executor::awaitAcknowledgements() {
   }
 }
 
+// The acknowledgement is one more thing to come than the chunks' completions.
+void Executor::expectAcknowledgement(uint32_t index) {
+  if (!acknowledgements_.empty() && acknowledgements_[index]) tracks_[index].done = ~0u;
+}
+
 // The next plan's steps have other numbers.
 void Executor::leaveCounters() {
   for (const Track& track : tracks_) {
@@ -182,6 +187,32 @@ void Executor::barrier(uint64_t patienceNanoseconds) {
     while (heard.arrived <= heard.consumed || telling_) poll();
     heard.consumed++;
   }
+}
+
+void Executor::activateAtItsTime(uint32_t index) {
+  auto earlier = [this](uint32_t one, uint32_t other) { return plan_.steps[one].offset > plan_.steps[other].offset; };
+  later_.insert(std::upper_bound(later_.begin(), later_.end(), index, earlier), index);
+}
+
+void Executor::lookAtClock() {
+  uint64_t passed = monotonicNanoseconds() - iterationStart_;
+  while (!later_.empty() && plan_.steps[later_.back()].offset <= passed) {
+    uint32_t index = later_.back();
+    later_.pop_back();
+    finishAtOnce(index);
+    progressed_ = true;
+  }
+  if (!failure_.empty()) giveFailure();
+}
+
+bool Executor::waitsForTime() const {
+  if (later_.empty()) return false;
+  for (size_t i = 0; i < tracks_.size(); i++) {
+    PlanStep::Kind kind = plan_.steps[i].kind;
+    bool own = kind != PlanStep::Wait && kind != PlanStep::Recv && kind != PlanStep::Join;
+    if (own && tracks_[i].done != tracks_[i].chunks) return false;
+  }
+  return true;
 }
 
 // Copies are started and told here, outside the completion queues.

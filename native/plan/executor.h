@@ -162,6 +162,8 @@ class Executor : public Completer {
   void workOnSums();
   [[gnu::cold]] void activateAtItsTime(uint32_t index);
   [[gnu::cold]] void lookAtClock();
+  /// Whether a join's time is to come and this rank has nothing under way until then but what peers may wait with, too.
+  [[gnu::cold]] bool waitsForTime() const;
   void finishBeside();
   void expectWithin(uint64_t nanoseconds);
   [[gnu::cold]] void beginSilence();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JoinStep, type Plan, planVersion, type Step } from '../../src/plan/plan.js';
 import { RanksInProcess } from '../engine/ranks-in-process.js';
+import { shuffle } from '../native/hooks.js';
 import { providers } from './pair.js';
 
 const bytes = 4096;
@@ -117,6 +118,15 @@ describe('wrong times', () => {
 
   test('a time of more than a day is refused', async () => {
     await expect(alone([join(25 * 3600 * 1000)])).rejects.toThrow('more than a day');
+  });
+
+  test('a rank that waits for a time is late with what it started before', async () => {
+    const stuck = await RanksInProcess.open({ ranks: 1, provider: 'shm', channels: 1, bytes });
+    shuffle(stuck.fabrics[0]!, 1, 1); // no completion ever comes
+    const steps = [join(60_000), { ...write([]), peer: 0 } as Step];
+    const run = stuck.run(() => ({ ...planOf(0, steps), world: 1 }), { timeoutMs: 100 });
+    await expect(run).rejects.toThrow('did not receive the data sent');
+    await stuck[Symbol.asyncDispose]();
   });
 
   test('an abort ends the wait for a time', async () => {
