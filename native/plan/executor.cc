@@ -90,6 +90,7 @@ std::vector<double> Executor::measure() {
   samples.reserve(options_.iterations / options_.batch);
   drop_ = options_.sabotage.kind == Sabotage::Drop;
   if (acknowledged_) awaitAcknowledgements();
+  prepare();
   barrier(options_.timeoutNanoseconds);
   expectWithin(options_.timeoutNanoseconds);
   iterateAll(samples);

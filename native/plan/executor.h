@@ -118,6 +118,8 @@ class Executor : public Completer {
   void reached(uint32_t step);
 
  protected:
+  /// Before the first barrier.
+  virtual void prepare() {}
   /// Everything between the two barriers. The proxy's steps run when they are asked for.
   virtual void iterateAll(std::vector<double>& samples);
   /// Called for every finished step if `toldOfSteps_` is set.

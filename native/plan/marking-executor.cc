@@ -24,12 +24,17 @@ MarkingExecutor::MarkingExecutor(Port& port, Plan plan, Region* source, Region* 
   }
 }
 
+// Here, so that no iteration pays for the memory.
+void MarkingExecutor::prepare() {
+  heard_ = 0;
+  marks_.assign(options_.iterations * perIteration_, 0);
+}
+
 // Every step is done once in every iteration.
 void MarkingExecutor::stepDone(uint32_t index) {
   uint32_t place = placeOf_[index];
   if (place == kNone) return;
   size_t first = heard_ - heard_ % perIteration_;
-  if (first == heard_) marks_.resize(first + perIteration_);
   heard_++;
   marks_[first + place] = static_cast<double>(monotonicNanoseconds() - iterationStart_);
 }

@@ -16,6 +16,7 @@ class MarkingExecutor final : public Executor {
   const std::vector<double>& marks() const { return marks_; }
 
  private:
+  void prepare() override;
   void stepDone(uint32_t index) override;
 
   std::vector<uint32_t> placeOf_;  // by step
