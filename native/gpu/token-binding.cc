@@ -52,6 +52,15 @@ uint32_t word(const Napi::Object& object, const char* name) {
   return static_cast<uint32_t>(value);
 }
 
+template <typename Array>
+Array arrayOf(const Napi::Object& object, const char* name, napi_typedarray_type type) {
+  Napi::Value found = object.Get(name);
+  if (!found.IsTypedArray() || found.As<Napi::TypedArray>().TypedArrayType() != type) {
+    throw Fault("arguments", EINVAL, std::string(name) + " is not a typed array of the type it needs");
+  }
+  return found.As<Array>();
+}
+
 std::vector<CopyPart> readParts(const Napi::Float64Array& numbers) {
   std::vector<CopyPart> parts(numbers.ElementLength() / 3);
   auto whole = [&](size_t i) { return size(Napi::Number::New(numbers.Env(), numbers[i]), "a part"); };
@@ -61,10 +70,10 @@ std::vector<CopyPart> readParts(const Napi::Float64Array& numbers) {
 
 std::unique_ptr<TokenWork> readWork(const GpuContextPtr& context, const Napi::Object& what) {
   if (what.Has("parts")) {
-    return std::make_unique<PartsCopy>(context, readParts(what.Get("parts").As<Napi::Float64Array>()));
+    return std::make_unique<PartsCopy>(context, readParts(arrayOf<Napi::Float64Array>(what, "parts", napi_float64_array)));
   }
-  auto index = what.Get("index").As<Napi::Int32Array>();
-  auto weights = what.Get("weights").As<Napi::Float32Array>();
+  auto index = arrayOf<Napi::Int32Array>(what, "index", napi_int32_array);
+  auto weights = arrayOf<Napi::Float32Array>(what, "weights", napi_float32_array);
   return std::make_unique<RowSumWork>(
       context, what.Get("dtype").As<Napi::String>().Utf8Value(), word(what, "elements"),
       word(what, "addends"),
