@@ -116,9 +116,13 @@ bool Endpoint::recalls() const {
   return !(directed && shared && FI_VERSION_GE(Library::get().version, FI_VERSION(1, 19)));
 }
 
+bool Endpoint::reads() const { return offersReads(*info); }
+
 // Without any of these, FI_RMA stands for all of them.
-bool Endpoint::reads() const {
-  return (info->caps & FI_READ) || !(info->caps & (FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE));
+bool offersReads(const fi_info& info) {
+  constexpr uint64_t kReads = FI_READ | FI_REMOTE_READ;
+  bool named = info.caps & (kReads | FI_WRITE | FI_REMOTE_WRITE);
+  return (info.caps & FI_RMA) && (!named || (info.caps & kReads) == kReads);
 }
 
 std::string Endpoint::label() const {

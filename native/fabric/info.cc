@@ -55,6 +55,7 @@ Napi::Object infoObject(Napi::Env env, const fi_info* info) {
   object.Set("domain", text(info->domain_attr->name));
   object.Set("address", addressText(*info));
   object.Set("caps", Napi::BigInt::New(env, info->caps));
+  object.Set("reads", offersReads(*info));
   object.Set("mode", Napi::BigInt::New(env, info->mode));
   object.Set("mrMode", info->domain_attr->mr_mode);
   object.Set("cqDataSize", number(info->domain_attr->cq_data_size));

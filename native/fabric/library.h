@@ -28,6 +28,9 @@ struct Library {
   static const Library& get();
 };
 
+/// Whether ranks may read each other's memory.
+bool offersReads(const fi_info& info);
+
 /// Throws a Fault in libfabric's words when `result` is negative.
 void check(long result, const char* operation);
 

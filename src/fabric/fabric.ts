@@ -55,6 +55,8 @@ export class Fabric implements AsyncDisposable {
   readonly channels: readonly FabricChannelInfo[];
   /** What every channel's provider says it can do. */
   readonly caps: bigint;
+  /** Whether ranks may read each other's memory over every channel. */
+  readonly reads: boolean;
   /** Where peers reach this rank, one address per channel. */
   readonly addresses: readonly Uint8Array[];
   readonly port = new PromisePort();
@@ -74,6 +76,7 @@ export class Fabric implements AsyncDisposable {
     this.provider = offeredName(this.#offers[0]!.info);
     this.localShm = localShmOf(this.provider, this.library, localShm);
     this.caps = this.#offers.reduce((all, { info }) => all & info.caps, ~0n);
+    this.reads = this.#offers.every(({ info }) => info.reads);
     for (const offer of this.#offers) memoryMode(offer.info.mrMode); // refuses what we cannot do, before opening
     try {
       for (const { info, directed, acknowledged } of this.#offers) {

@@ -16,6 +16,8 @@ export interface NativeInfo {
   readonly fabric: string;
   readonly domain: string;
   readonly caps: bigint;
+  /** Ranks may read each other's memory. */
+  readonly reads: boolean;
   readonly mrMode: number;
   readonly cqDataSize: number;
   readonly mrKeySize: number;

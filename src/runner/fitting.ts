@@ -1,7 +1,6 @@
 import type { DeviceEngine } from '../engine/device-engine.js';
 import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
-import { canReadRemote } from '../fabric/capabilities.js';
 import type { Session } from '../session/session.js';
 import type { Column } from './columns.js';
 import { type PlanJob, rowSizes } from './job.js';
@@ -44,9 +43,7 @@ export async function fitCells(
   const { world } = session;
   const available = await gatherAvailable(world);
   const rooms = await gatherRooms(session);
-  const canRead = (await world.allgather('reads', canReadRemote(session.fabric.caps))).every(
-    Boolean,
-  );
+  const canRead = (await world.allgather('reads', session.fabric.reads)).every(Boolean);
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
   for (const bytes of rowSizes(job)) {
