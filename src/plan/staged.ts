@@ -50,7 +50,7 @@ function partPieces(parts: readonly { readonly bytes: number }[], each: number):
 }
 
 /** The same bytes in fewer ranges: neighbours are one, and none is empty. */
-function joined(ranges: readonly BufferRange[]): BufferRange[] {
+export function joined(ranges: readonly BufferRange[]): BufferRange[] {
   const result: { offset: number; bytes: number }[] = [];
   for (const { offset, bytes } of ranges) {
     const last = result.at(-1);
@@ -180,17 +180,10 @@ class Staging {
   }
 
   #addPost(step: PostStep, piece: StagedPiece, round: number, after: readonly number[]): void {
-    if (step.op === 'write' && piece.parts) {
-      const parts = step.parts!.slice(piece.parts.from, piece.parts.to);
-      const ranges = parts.map(({ local: offset, bytes }) => ({ offset, bytes }));
-      const local = { ...step.local, offset: ranges[0]!.offset, bytes: piece.bytes };
-      const remote = { offset: parts[0]!.remote };
-      const slot = slotOf(step.slot, round);
-      const ready = this.#copy('sourceDevice', 'source', ranges, after);
-      this.steps.push({ ...step, local, remote, parts, slot, after: ready });
-      return;
-    }
-    const local = { ...step.local, offset: step.local.offset + piece.offset, bytes: piece.bytes };
+    const parts =
+      'parts' in step && piece.parts && step.parts?.slice(piece.parts.from, piece.parts.to);
+    const offset = parts ? parts[0]!.local : step.local.offset + piece.offset;
+    const local = { ...step.local, offset, bytes: piece.bytes };
     if (step.op === 'recv') {
       this.steps.push({ ...step, local, after });
       this.#copy('target', 'targetDevice', [local], [this.steps.length - 1]);
@@ -198,11 +191,13 @@ class Staging {
     }
     // What is passed on lies in the staging buffer already.
     const passedOn = local.buffer === 'target';
-    const ready = passedOn ? after : this.#copy('sourceDevice', 'source', [local], after);
+    const ranges = parts ? parts.map((part) => ({ ...part, offset: part.local })) : [local];
+    const ready = passedOn ? after : this.#copy('sourceDevice', 'source', ranges, after);
     if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
     else if (step.op === 'write') {
-      const remote = { offset: step.remote.offset + piece.offset };
-      this.steps.push({ ...step, local, remote, slot: slotOf(step.slot, round), after: ready });
+      const remote = { offset: parts ? parts[0]!.remote : step.remote.offset + piece.offset };
+      const slot = slotOf(step.slot, round);
+      this.steps.push({ ...step, local, remote, ...(parts && { parts }), slot, after: ready });
     }
   }
 
@@ -224,6 +219,16 @@ class Staging {
     return [this.steps.length - 1];
   }
 
+  /** Of the waits that a step comes after, also by way of joins. */
+  #sourcesBefore({ after }: Step): Set<number> {
+    const sources = after.map((index) => {
+      const step = this.#plan.steps[index]!;
+      if (isWait(step)) return [step.source];
+      return step.kind === 'join' ? [...this.#sourcesBefore(step)] : [];
+    });
+    return new Set(sources.flat());
+  }
+
   /** To every source of writes when all of them are copied and passed on; from every target of writes. */
   acknowledge(): void {
     const { rank, channels, steps } = this.#plan;
@@ -237,8 +242,8 @@ class Staging {
         targets.add(step.peer);
         if (step.local.buffer === 'source') return;
         // It leaves from the staging buffer, which its sources may fill again when they have heard.
-        for (const earlier of step.after.map((one) => steps[one]!)) {
-          if (isWait(earlier)) copiedFrom.get(earlier.source)!.push(...this.ends[index]!);
+        for (const source of this.#sourcesBefore(step)) {
+          copiedFrom.get(source)!.push(...this.ends[index]!);
         }
       }
     });

@@ -2,6 +2,7 @@ import type { Engine, Expected } from '../engine/engine.js';
 import type { Mismatch } from '../memory/buffer.js';
 import { numbersFor } from '../memory/numbers.js';
 import type { BufferRange, Plan } from '../plan/plan.js';
+import { joined } from '../plan/staged.js';
 import { type Content, contentsOf, partsOf, type Traffic } from '../plan/traffic.js';
 
 /** What one rank found in its target buffer. */
@@ -62,7 +63,8 @@ export async function verifyTimed(
   const stale = seed + seedsPerCheck / 2 + rank;
   await fillSource(engine, traffic, seed);
   const contents = contentsOf(traffic, rank);
-  for (const { offset, bytes } of joined(contents)) {
+  // Thousands of tokens are filled in one call.
+  for (const { offset, bytes } of joined(contents.toSorted((a, b) => a.offset - b.offset))) {
     await target.fill(stale, { offset, bytes, position: offset });
   }
   let late: Mismatch | undefined;
@@ -80,17 +82,6 @@ export async function verifyTimed(
     checked: { ...checked, wrong: late.wrong, late: { bytes: late.wrong, first } },
     samples,
   };
-}
-
-/** Adjoining ranges as one: thousands of tokens are filled in one call. */
-function joined(ranges: readonly BufferRange[]): BufferRange[] {
-  const result: { offset: number; bytes: number }[] = [];
-  for (const { offset, bytes } of ranges.toSorted((a, b) => a.offset - b.offset)) {
-    const last = result.at(-1);
-    if (last && last.offset + last.bytes === offset) last.bytes += bytes;
-    else result.push({ offset, bytes });
-  }
-  return result;
 }
 
 /** The pattern in everything that may leave, and numbers where plans add. */

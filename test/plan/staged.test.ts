@@ -5,11 +5,11 @@ import { encodePlan } from '../../src/plan/encode.js';
 import { allToAll } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
-import { chunkCount, isWait, isWrite, maxSlot, type Plan } from '../../src/plan/plan.js';
+import { chunkCount, isWait, isWrite, maxSlot, type Plan, type Step } from '../../src/plan/plan.js';
 import { mostStagedPieces, stagedPieces, stagedPlan } from '../../src/plan/staged.js';
 import { single, strategies } from '../../src/plan/strategies.js';
-import { contentsOf, type Traffic } from '../../src/plan/traffic.js';
-import { writePlan } from '../../src/plan/write-plan.js';
+import { type Block, contentsOf, type Traffic } from '../../src/plan/traffic.js';
+import { planFor, waitFor, writeOf, writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryStrategy, arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
 import { decodePlan } from './decode-plan.js';
 import { Interpreter } from './interpreter.js';
@@ -117,6 +117,38 @@ describe('parts staged', () => {
     ]);
     for (const plan of plans) expect(decodePlan(encodePlan(plan))).toEqual(plan);
   });
+});
+
+test('what is passed on in parts, behind a join, is passed on before its source is told', () => {
+  const part = (sourceOffset: number, targetOffset: number) => ({
+    ...{ sourceOffset, targetOffset, bytes: 30 },
+  });
+  const sent: Block = { source: 0, target: 1, buffer: 0, ...part(0, 100), bytes: 60 };
+  const first = { ...sent, parts: [part(0, 100), part(40, 150)] };
+  const parts = [part(100, 0), part(150, 60)];
+  const second: Block = { ...sent, source: 1, target: 2, ...parts[0]!, bytes: 60, parts };
+  const contents = (at: readonly number[]) =>
+    at.map((offset, i) => ({ offset, bytes: 30, copyOf: { rank: 0, offset: 40 * i } }));
+  const traffic: Traffic = {
+    ...{ title: 'relay', world: 3, sequential: false },
+    outgoing: (rank) => [[first], [second], []][rank]!,
+    incoming: (rank) => [[], [first], [second]][rank]!,
+    contents: (rank) => contents([[], [100, 150], [0, 60]][rank]!),
+    sourceBytes: (rank) => [70, 0, 0][rank]!,
+    targetBytes: (rank) => [0, 180, 90][rank]!,
+  };
+  const piece = { offset: 0, bytes: 60, channel: 0, slot: 0 };
+  const passedOn = writeOf({ ...second, sourceBuffer: 'target' }, piece);
+  const steps: Step[][] = [
+    [writeOf(first, piece)],
+    [waitFor(first, piece), { kind: 'join', after: [0] }, { ...passedOn, after: [1] }],
+    [waitFor(second, piece)],
+  ];
+  const options = { channels: 1, chunkBytes: 20, window: 2 };
+  const plans = steps.map((all, rank) =>
+    stagedPlan(planFor(traffic, { ...options, rank }, all), 10),
+  );
+  for (let seed = 0; seed < 50; seed++) execute(plans, traffic, seed);
 });
 
 describe('ping-pong staged, under random schedules', () => {
