@@ -8,3 +8,17 @@ export function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** 0 … length − 1 in random order. */
+export function shuffled(length: number, random: () => number): Uint32Array {
+  const order = Uint32Array.from({ length }, (_, i) => i);
+  for (let i = length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
+
+/** Unlike for every stream of a seed. */
+export const seedOf = (seed: number, stream: number): number =>
+  (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;

@@ -1,4 +1,4 @@
-import { seededRandom } from '../measure/seeded-random.js';
+import { seededRandom, seedOf, shuffled } from '../measure/seeded-random.js';
 import { checkCount, checkWorld } from './traffic.js';
 
 /** The experts of one rank's tokens, one token after the other. */
@@ -94,19 +94,6 @@ export function weighed(
     }
   }
   return { count, starts, experts, sixteenths };
-}
-
-/** Unlike for every stream of a seed. */
-export const seedOf = (seed: number, stream: number): number =>
-  (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
-
-export function shuffled(length: number, random: () => number): Uint32Array {
-  const order = Uint32Array.from({ length }, (_, i) => i);
-  for (let i = length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    [order[i], order[j]] = [order[j]!, order[i]!];
-  }
-  return order;
 }
 
 /** By place in the order of popularity; in proportion. */

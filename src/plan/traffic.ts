@@ -116,6 +116,20 @@ export function checkBytes(name: string, bytes: number): void {
 /** The stretches of a block. */
 export const partsOf = (block: Block): readonly BlockPart[] => block.parts ?? [block];
 
+/** Appends a stretch, or lengthens the last one where it adjoins that at both ends. */
+export function addPart(
+  parts: { sourceOffset: number; targetOffset: number; bytes: number }[],
+  part: BlockPart,
+): void {
+  const last = parts.at(-1);
+  const adjoins =
+    last !== undefined &&
+    last.sourceOffset + last.bytes === part.sourceOffset &&
+    last.targetOffset + last.bytes === part.targetOffset;
+  if (adjoins) last.bytes += part.bytes;
+  else parts.push({ ...part });
+}
+
 /** What the target buffer of `rank` must hold after an iteration. */
 export const contentsOf = (traffic: Traffic, rank: number): readonly Content[] =>
   traffic.contents?.(rank) ??

@@ -1,9 +1,7 @@
+import { leastMultiple } from '../measure/divisors.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { SimulatedWorld } from './wiring.js';
-
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
-const leastMultiple = (a: number, b: number): number => (a / greatestDivisor(a, b)) * b;
 
 /**
  * How many ranks have to be simulated. Where traffic and links look the same after moving every rank on by some number

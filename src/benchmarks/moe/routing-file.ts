@@ -1,5 +1,5 @@
-import { seededRandom } from '../../measure/seeded-random.js';
-import { mostTopK, type RoutedTokens, seedOf, shuffled, weighed } from '../../plan/routing.js';
+import { seededRandom, seedOf, shuffled } from '../../measure/seeded-random.js';
+import { mostTopK, type RoutedTokens, weighed } from '../../plan/routing.js';
 import {
   type FileLine,
   lineError,

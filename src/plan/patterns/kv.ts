@@ -1,6 +1,14 @@
 import { WeftError } from '../../errors.js';
-import { seededRandom } from '../../measure/seeded-random.js';
-import { type Block, type BlockPart, checkBytes, checkCount, type Traffic } from '../traffic.js';
+import { leastMultiple } from '../../measure/divisors.js';
+import { seededRandom, seedOf, shuffled } from '../../measure/seeded-random.js';
+import {
+  addPart,
+  type Block,
+  type BlockPart,
+  checkBytes,
+  checkCount,
+  type Traffic,
+} from '../traffic.js';
 
 /** Caches of requests that move from the ranks that filled them to the ranks that read on. */
 export interface KvTraffic {
@@ -56,7 +64,7 @@ export function kvTraffic(options: KvTraffic): Traffic {
       const { slots, pool } = tables[rank]!;
       return { slots: slots.slice(used[rank]!, used[rank]! + pages), pool };
     };
-    const parts = partsOf(layoutOn(source), layoutOn(target), options);
+    const parts = partsBetween(layoutOn(source), layoutOn(target), options);
     const { sourceOffset, targetOffset } = parts[0]!;
     const at = arrivals?.[i] ?? 0;
     const block: Block = {
@@ -115,12 +123,6 @@ function endsOf(requests: number, prefill: number, decode: number) {
   }));
 }
 
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
-const leastMultiple = (a: number, b: number): number => (a / greatestDivisor(a, b)) * b;
-
-const seedOf = (seed: number, rank: number): number =>
-  (Math.imul(seed, 0x9e3779b1) + Math.imul(rank + 1, 0x85ebca6b)) >>> 0;
-
 /** Where the pages of a rank lie: runs of pages that follow each other, in any order, with gaps between them. */
 function pageTable(pages: number, fragmentation: number, seed: number) {
   const random = seededRandom(seed);
@@ -132,19 +134,16 @@ function pageTable(pages: number, fragmentation: number, seed: number) {
       runs.push({ first: page, length: 1, gap: 0 });
     else last.length++;
   }
-  for (let i = runs.length - 1; i > 0; i--) {
-    const other = below(i + 1);
-    [runs[i], runs[other]] = [runs[other]!, runs[i]!];
-  }
+  const placed = Array.from(shuffled(runs.length, random), (index) => runs[index]!);
   const free = Math.ceil(pages * poolSlack);
   for (let i = 0; i < free; i++) {
     // One place more than there are runs: the rest of the pool.
-    const run = runs[below(runs.length + 1)];
+    const run = placed[below(placed.length + 1)];
     if (run !== undefined) run.gap++;
   }
   const slots = new Array<number>(pages);
   let next = 0;
-  for (const { first, length, gap } of runs) {
+  for (const { first, length, gap } of placed) {
     next += gap;
     for (let i = 0; i < length; i++) slots[first + i] = next++;
   }
@@ -157,7 +156,7 @@ interface Layout {
   readonly pool: number;
 }
 
-function partsOf(
+function partsBetween(
   from: Layout,
   to: Layout,
   { layers, pageBytes: bytes, coalesce }: KvTraffic,
@@ -167,13 +166,9 @@ function partsOf(
     for (const [page, slot] of from.slots.entries()) {
       const sourceOffset = (layer * from.pool + slot) * bytes;
       const targetOffset = (layer * to.pool + to.slots[page]!) * bytes;
-      const last = parts.at(-1);
-      const adjoins =
-        last !== undefined &&
-        last.sourceOffset + last.bytes === sourceOffset &&
-        last.targetOffset + last.bytes === targetOffset;
-      if (coalesce && adjoins) last.bytes += bytes;
-      else parts.push({ sourceOffset, targetOffset, bytes });
+      const part = { sourceOffset, targetOffset, bytes };
+      if (coalesce) addPart(parts, part);
+      else parts.push(part);
     }
   }
   return parts;

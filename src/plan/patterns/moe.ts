@@ -1,5 +1,12 @@
 import type { SumPart } from '../plan.js';
-import { type Block, type BlockPart, type Content, partsOf, type Traffic } from '../traffic.js';
+import {
+  addPart,
+  type Block,
+  type BlockPart,
+  type Content,
+  partsOf,
+  type Traffic,
+} from '../traffic.js';
 import type { MoeLayer, MoeLayout } from './moe-layout.js';
 
 const titles = {
@@ -124,18 +131,12 @@ function runsOf(layout: MoeLayout, origin: number, host: number, slice: number):
   const { starts, ranks } = layout.copies[origin]!;
   const [from, to] = layout.tokensOf(origin, slice, slice + 1);
   const runs: { sourceOffset: number; targetOffset: number; bytes: number }[] = [];
-  let before = -2;
   let n = layout.between(origin, host, slice);
   for (let token = from; token < to; token++) {
     if (!ranks.subarray(starts[token], starts[token + 1]).includes(host)) continue;
-    if (token === before + 1) runs.at(-1)!.bytes += dispatchBytes;
-    else {
-      const sourceOffset = layout.tokenAt(token);
-      const targetOffset = layout.arrivedAt(origin, host, n);
-      runs.push({ sourceOffset, targetOffset, bytes: dispatchBytes });
-    }
-    before = token;
-    n++;
+    const sourceOffset = layout.tokenAt(token);
+    const targetOffset = layout.arrivedAt(origin, host, n++);
+    addPart(runs, { sourceOffset, targetOffset, bytes: dispatchBytes });
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../measure/seeded-random.js';
+import { seededRandom, shuffled } from '../../measure/seeded-random.js';
 import type { Transfer } from './transfers.js';
 
 /**
@@ -10,18 +10,9 @@ export function randomPermutation(world: number, seed: number, bytes: number): T
   const random = seededRandom(seed);
   // One draw in e is without fixed points, whatever the world.
   for (;;) {
-    const to = shuffled(world, random);
+    const to = Array.from(shuffled(world, random));
     if (to.every((target, rank) => target !== rank)) {
       return to.map((target, from) => ({ from, to: target, bytes }));
     }
   }
-}
-
-function shuffled(count: number, random: () => number): number[] {
-  const values = Array.from({ length: count }, (_, i) => i);
-  for (let i = count - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    [values[i], values[j]] = [values[j]!, values[i]!];
-  }
-  return values;
 }
