@@ -1,4 +1,4 @@
-// Rows of tokens and pages of a cache: copies of many parts, and weighted sums of rows. Any address may be of pinned
+// Rows of tokens and pages of a cache: copies of many parts, and weighted sums. Any address may be of pinned
 // host memory. No thread waits for another.
 #include "../native/gpu/token-layout.h"
 
@@ -6,7 +6,10 @@ namespace {
 
 using weft::CopyPart;
 using weft::RowSums;
+using weft::SumAddend;
+using weft::SumPiece;
 using Vector = ulonglong2;
+static_assert(sizeof(Vector) == weft::kVectorBytes, "the CPU decides where vectors fit");
 
 /// Independent accesses of a thread in flight.
 constexpr unsigned kCopiesTogether = 4;
@@ -86,32 +89,52 @@ struct Bfloat16 {
   }
 };
 
-/// One thread: the elements of one Word of a row, of which `at` is the first. The products are not fused with the
-/// additions: a CPU that adds in the same order gets the same sum.
-template <typename Type, typename Word>
-__device__ void addRows(const RowSums& sums, uint64_t token, uint64_t at) {
+/// The addends of one token, from byte `at` of each row.
+struct RowAddends {
+  const RowSums& sums;
+  uint64_t first, rowBytes, at;
+  __device__ unsigned count() const { return sums.addends; }
+  /// Null where it is left out.
+  __device__ const uint8_t* place(unsigned k) const {
+    int32_t row = sums.index[first + k];
+    return row < 0 ? nullptr : sums.from + static_cast<uint64_t>(row) * rowBytes + at;
+  }
+  __device__ float weight(unsigned k) const { return sums.weights[first + k]; }
+};
+
+/// The addends of a piece, from byte `at` of it.
+struct PieceAddends {
+  const SumAddend* addends;
+  unsigned number;
+  uint64_t at;
+  __device__ unsigned count() const { return number; }
+  __device__ const uint8_t* place(unsigned k) const { return addends[k].from + at; }
+  __device__ float weight(unsigned k) const { return addends[k].weight; }
+};
+
+/// One thread: the elements of one Word. The products are not fused with the additions: a CPU that adds in the same
+/// order gets the same sum.
+template <typename Type, typename Word, typename Addends>
+__device__ void addUp(uint8_t* to, const Addends& addends) {
   using Bits = typename Type::Bits;
   constexpr unsigned count = sizeof(Word) / sizeof(Bits);
-  auto* from = reinterpret_cast<const Bits*>(sums.from) + at;
-  const int32_t* index = sums.index + token * sums.addends;
-  const float* weights = sums.weights + token * sums.addends;
   float sum[count];
   for (float& one : sum) one = -0.0f;  // which changes no addend, not even -0
   bool any = false;
-  for (unsigned first = 0; first < sums.addends; first += kAddendsTogether) {
+  for (unsigned first = 0; first < addends.count(); first += kAddendsTogether) {
     Word seen[kAddendsTogether] = {};
     bool there[kAddendsTogether];
 #pragma unroll
     for (unsigned k = 0; k < kAddendsTogether; k++) {
-      int32_t row = first + k < sums.addends ? index[first + k] : -1;
-      there[k] = row >= 0;
-      if (there[k]) seen[k] = *reinterpret_cast<const Word*>(from + static_cast<uint64_t>(row) * sums.elements);
+      const uint8_t* place = first + k < addends.count() ? addends.place(first + k) : nullptr;
+      there[k] = place != nullptr;
+      if (there[k]) seen[k] = *reinterpret_cast<const Word*>(place);
     }
 #pragma unroll
     for (unsigned k = 0; k < kAddendsTogether; k++) {
       if (!there[k]) continue;
       any = true;
-      float weight = weights[first + k];
+      float weight = addends.weight(first + k);
       Bits element[count];
       memcpy(element, &seen[k], sizeof(Word));
 #pragma unroll
@@ -123,7 +146,7 @@ __device__ void addRows(const RowSums& sums, uint64_t token, uint64_t at) {
   for (unsigned i = 0; i < count; i++) rounded[i] = Type::rounded(any ? sum[i] : 0);
   Word result;
   memcpy(&result, rounded, sizeof(Word));
-  *reinterpret_cast<Word*>(reinterpret_cast<Bits*>(sums.to) + token * sums.elements + at) = result;
+  *reinterpret_cast<Word*>(to) = result;
 }
 
 /// A block takes a tile at a time: as many Words of one token as it has threads.
@@ -132,9 +155,11 @@ __device__ void addTiles(const RowSums& sums) {
   constexpr unsigned count = sizeof(Word) / sizeof(typename Type::Bits);
   uint64_t words = sums.elements / count;
   uint64_t tiles = (words + blockDim.x - 1) / blockDim.x;
+  uint64_t rowBytes = sums.elements * sizeof(typename Type::Bits);
   for (uint64_t tile = blockIdx.x; tile < tiles * sums.tokens; tile += gridDim.x) {
     uint64_t word = tile % tiles * blockDim.x + threadIdx.x;
-    if (word < words) addRows<Type, Word>(sums, tile / tiles, word * count);
+    uint64_t token = tile / tiles, at = word * sizeof(Word);
+    if (word < words) addUp<Type, Word>(sums.to + token * rowBytes + at, RowAddends{sums, token * sums.addends, rowBytes, at});
   }
 }
 
@@ -145,6 +170,26 @@ __device__ void addAll(const RowSums& sums) {
   uint64_t places = reinterpret_cast<uintptr_t>(sums.from) | reinterpret_cast<uintptr_t>(sums.to);
   if (isAligned(places | sums.elements * sizeof(Bits), sizeof(Vector))) addTiles<Type, Vector>(sums);
   else addTiles<Type, Bits>(sums);
+}
+
+/// One block.
+template <typename Type, typename Word>
+__device__ void addPiece(const SumPiece& piece, const SumAddend* addends) {
+  constexpr unsigned count = sizeof(Word) / sizeof(typename Type::Bits);
+  for (unsigned word = threadIdx.x; word < piece.elements / count; word += blockDim.x) {
+    unsigned at = word * static_cast<unsigned>(sizeof(Word));
+    addUp<Type, Word>(piece.to + at, PieceAddends{addends + piece.firstAddend, piece.addends, piece.skip + at});
+  }
+}
+
+/// A block takes a piece at a time.
+template <typename Type>
+__device__ void addPieces(const SumPiece* pieces, const SumAddend* addends, uint64_t count) {
+  for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
+    SumPiece piece = pieces[i];
+    if (piece.vectors) addPiece<Type, Vector>(piece, addends);
+    else addPiece<Type, typename Type::Bits>(piece, addends);
+  }
 }
 
 }  // namespace
@@ -170,3 +215,19 @@ extern "C" __global__ void __launch_bounds__(1024)
 extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_float32(RowSums sums) { addAll<Float32>(sums); }
 extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_float16(RowSums sums) { addAll<Float16>(sums); }
 extern "C" __global__ void __launch_bounds__(512, 2) weft_sum_bfloat16(RowSums sums) { addAll<Bfloat16>(sums); }
+
+/// With 8 blocks at a time, float16 would spill registers.
+extern "C" __global__ void __launch_bounds__(128, 7)
+    weft_add_float32(const SumPiece* pieces, const SumAddend* addends, uint64_t count) {
+  addPieces<Float32>(pieces, addends, count);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 7)
+    weft_add_float16(const SumPiece* pieces, const SumAddend* addends, uint64_t count) {
+  addPieces<Float16>(pieces, addends, count);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 7)
+    weft_add_bfloat16(const SumPiece* pieces, const SumAddend* addends, uint64_t count) {
+  addPieces<Bfloat16>(pieces, addends, count);
+}

@@ -140,15 +140,17 @@ void checkParts(const Plan& plan, const PlanStep& step, const std::array<Span, 2
   if (sum != step.bytes) throw Fault("plan", EINVAL, "the parts of a step are shorter than the step");
 }
 
-void checkSum(const Plan& plan, const PlanStep& step, const std::array<Span, 2>& host) {
-  if (host[0].context || host[1].context) throw Fault("plan", EINVAL, "a sum needs buffers in host memory");
+// `memory` has the buffers that are added.
+void checkSum(const Plan& plan, const PlanStep& step, const std::array<Span, 2>& memory) {
+  if (memory[0].context != memory[1].context) throw Fault("plan", EINVAL, "a sum needs both buffers in one memory");
+  if (memory[0].context && step.dtype == SumDtype::Int32) throw Fault("plan", EINVAL, "a sum of int32 needs buffers in host memory");
   const size_t each = bytesOf(step.dtype);
   for (uint32_t i = 0; i < step.parts; i++) {
     const SumPart& part = plan.sums[step.firstPart + i];
-    bool good = within(host[1], part.into, part.bytes), whole = part.into % each == 0 && part.bytes % each == 0, apart = true;
+    bool good = within(memory[1], part.into, part.bytes), whole = part.into % each == 0 && part.bytes % each == 0, apart = true;
     for (uint32_t k = 0; k < part.addends; k++) {
       const Addend& addend = plan.addends[part.firstAddend + k];
-      good = good && addend.buffer <= 1 && within(host[addend.buffer], addend.offset, part.bytes);
+      good = good && addend.buffer <= 1 && within(memory[addend.buffer], addend.offset, part.bytes);
       whole = whole && addend.offset % each == 0;
       bool beside = addend.buffer == 0 || addend.offset == part.into ||
                     (addend.offset < part.into ? part.into - addend.offset : addend.offset - part.into) >= part.bytes;
@@ -162,11 +164,12 @@ void checkSum(const Plan& plan, const PlanStep& step, const std::array<Span, 2>&
 }
 
 bool isWithin(const Plan& plan, const PlanStep& step, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
-  if (step.kind == PlanStep::Join || step.kind == PlanStep::Sum) return true;
+  if (step.kind == PlanStep::Join) return true;
+  if (step.kind == PlanStep::Sum) return step.buffer == 1 || step.buffer == 3;
   if (step.kind == PlanStep::Copy) {
     // From the device's source to the host's, or from the host's target to the device's.
     bool out = step.buffer == 2;
-    if (!out && step.buffer != 1) return false;
+    if ((!out && step.buffer != 1) || host[0].context || host[1].context) return false;
     return step.parts > 0 || (within((out ? device : host)[!out], step.offset, step.bytes) &&
                               within((out ? host : device)[!out], step.remoteOffset, step.bytes));
   }
@@ -182,14 +185,20 @@ void checkPlan(const Plan& plan, Port& port, const std::array<Span, 2>& host, co
   for (uint32_t channel = 0; channel < plan.channels; channel++) {
     if (plan.world > port.endpoint(channel).peers.size()) throw Fault("plan", EINVAL, "the plan has more ranks than are connected");
   }
+  const PlanStep* sum = nullptr;
   for (const PlanStep& step : plan.steps) {
     if (step.kind == PlanStep::Read && step.channel < plan.channels && !port.endpoint(step.channel).reads()) {
       throw Fault("read", FI_EOPNOTSUPP, "the plan reads, and this provider cannot read from peers");
     }
     if (!isWithin(plan, step, host, device)) throw Fault("plan", EINVAL, "a step is outside the plan's channels, ranks or buffers");
     if (step.kind == PlanStep::Join && step.offset > kMostTime) throw Fault("plan", EINVAL, "a step waits for more than a day");
-    if (step.kind == PlanStep::Sum) checkSum(plan, step, host);
-    else if (step.parts > 0) checkParts(plan, step, host, device);
+    if (step.kind == PlanStep::Sum) {
+      if (sum && sum->buffer != step.buffer) throw Fault("plan", EINVAL, "the sums of a plan are not all in one memory");
+      sum = &step;
+      checkSum(plan, step, step.buffer == 3 ? device : host);
+    } else if (step.parts > 0) {
+      checkParts(plan, step, host, device);
+    }
     if (step.kind <= PlanStep::Wait && chunksOf(plan, step) >= kMostChunks) throw Fault("plan", EINVAL, "a step has more than 2147483647 chunks");
   }
 }

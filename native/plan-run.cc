@@ -104,17 +104,32 @@ Napi::Value proxyResult(Napi::Env env, const std::vector<double>& samples, const
   return result;
 }
 
-CopyLanes::Parts copyPartsOf(const Plan& plan) {
-  CopyLanes::Parts lists;
+// What the plan does in device memory, or null: in that behind the staging buffers, or in that which the fabric reaches.
+std::unique_ptr<CopyLanes> lanesOf(const Plan& plan, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
+  bool staged = plan.has(PlanStep::Copy);
+  DeviceWork work;
+  std::map<uint32_t, size_t> numberOf;
   for (uint32_t i = 0; i < plan.steps.size(); i++) {
     const PlanStep& step = plan.steps[i];
+    if (step.kind == PlanStep::Sum && (step.buffer == 3 || host[1].context)) {
+      staged = step.buffer == 3;
+      numberOf[i] = work.sums.size();
+      work.sums.push_back({step.dtype, step.firstPart, step.parts});
+    }
     if (step.kind != PlanStep::Copy || step.parts == 0) continue;
+    numberOf[i] = work.copies.size();
     auto first = plan.parts.begin() + step.firstPart;
+    auto& list = work.copies.emplace_back();
     for (auto part = first; part != first + step.parts; part++) {
-      lists[i].push_back({part->offset, part->remoteOffset, part->bytes});
+      list.push_back({part->offset, part->remoteOffset, part->bytes});
     }
   }
-  return lists;
+  if (!staged && work.sums.empty()) return nullptr;
+  if (!work.sums.empty()) {
+    work.parts = plan.sums;
+    work.addends = plan.addends;
+  }
+  return std::make_unique<CopyLanes>(host, staged ? device : host, std::move(work), std::move(numberOf));
 }
 
 RunOptions readOptions(const Napi::Object& job) {
@@ -147,7 +162,7 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
   std::array<Span, 2> host{source.memory, target.memory}, device = readDevice(job);
   checkPlan(plan, port, host, device);
   context_ = device[0].context ? device[0].context : source.memory.context;
-  auto copies = plan.has(PlanStep::Copy) ? std::make_unique<CopyLanes>(host, device, copyPartsOf(plan)) : nullptr;
+  auto copies = lanesOf(plan, host, device);
   RemoteBuffers remotes{readRemotes(job.Get("remotes"), port, plan), {}};
   if (plan.has(PlanStep::Read)) {
     auto readable = job.Get("readable");
@@ -155,6 +170,9 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     remotes.sources = readRemotes(readable, port, plan);
   }
   auto proxied = job.Get("proxy"), board = job.Get("board"), expected = job.Get("expected"), marks = job.Get("marks");
+  if (copies && (board.IsObject() || proxied.IsObject())) {
+    throw Fault("plan", EINVAL, "a plan that is served neither copies nor adds in GPU memory");
+  }
   if (board.IsObject()) {
     board_ = TransferBoard::of(board);
     executor_ = std::make_unique<ServingExecutor>(port, std::move(plan), &source, &target, std::move(remotes), board_);

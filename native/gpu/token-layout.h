@@ -22,6 +22,23 @@ struct RowSums {
   uint32_t elements;  // of a row; rows lie side by side
 };
 
+/// What a sum adds, in memory that the GPU reaches.
+struct SumAddend {
+  const uint8_t* from;
+  float weight;
+};
+
+/// A stretch of a sum: `to[i] = Σ weight × from[skip + i]` of some addends, added and rounded as RowSums does. `to` is
+/// an addend itself or apart from all of them.
+struct SumPiece {
+  uint8_t* to;
+  uint64_t skip;  // bytes of the addends
+  uint32_t firstAddend, addends;
+  uint32_t elements;
+  uint32_t vectors;  // whether all of it, addends included, consists of whole vectors
+};
+
+constexpr unsigned kVectorBytes = 16;
 constexpr unsigned kWarpThreads = 32;
 
 }  // namespace weft

@@ -16,7 +16,8 @@ constexpr uint64_t kPieceBytes = 4096, kLineBytes = 128;
 /// Beyond 16 GiB the pieces of a list grow, not their number.
 constexpr uint64_t kUsualPieces = 1 << 22;
 constexpr unsigned kCopyThreads = 256, kSumThreads = 128;
-constexpr uint64_t kVectorBytes = 16;
+/// What the threads of a block take in one turn.
+constexpr uint64_t kSumBytes = kSumThreads * kVectorBytes;
 /// The most blocks of a launch: 2^31 - 1. Kernels take more work than they have blocks in turns.
 constexpr uint64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
@@ -71,6 +72,46 @@ void PartLists::enqueue(const List& list, CuPointer to, CuPointer from, const St
   launch(function_, gridFor(list.count, kCopyThreads / kWarpThreads), kCopyThreads, stream, to, from, pieces, list.count);
 }
 
+SumLists::SumLists(GpuContextPtr context, std::vector<SumAddend> addends)
+    : context_(std::move(context)), addends_(std::move(addends)) {}
+
+SumLists::List SumLists::add(const std::string& dtype, const std::vector<Sum>& sums) {
+  const uint64_t first = pieces_.size(), width = widthOf(dtype);
+  for (const Sum& sum : sums) {
+    for (uint64_t skip = 0; skip < sum.bytes; skip += kSumBytes) {
+      const uint64_t bytes = std::min(kSumBytes, sum.bytes - skip);
+      SumPiece piece{reinterpret_cast<uint8_t*>(sum.to + skip), skip, sum.firstAddend, sum.addends, uint32_t(bytes / width), 0};
+      piece.vectors = inVectors(piece, bytes);
+      pieces_.push_back(piece);
+    }
+  }
+  return {kernel(*context_, "tokens", "weft_add_" + dtype), first, pieces_.size() - first};
+}
+
+bool SumLists::inVectors(const SumPiece& piece, uint64_t bytes) const {
+  uint64_t places = reinterpret_cast<uint64_t>(piece.to) | bytes;
+  for (uint32_t i = 0; i < piece.addends; i++) {
+    places |= reinterpret_cast<uint64_t>(addends_[piece.firstAddend + i].from) + piece.skip;
+  }
+  return places % kVectorBytes == 0;
+}
+
+void SumLists::upload() {
+  size_t pieceBytes = pieces_.size() * sizeof(SumPiece);
+  addendBytes_ = addends_.size() * sizeof(SumAddend);
+  uploaded_ = std::make_unique<DeviceMemory>(context_, addendBytes_ + pieceBytes);
+  weft::upload(*uploaded_, 0, addends_.data(), addendBytes_);
+  weft::upload(*uploaded_, addendBytes_, pieces_.data(), pieceBytes);
+  addends_ = {};
+  pieces_ = {};
+}
+
+void SumLists::enqueue(const List& list, const Stream& stream) const {
+  if (list.count == 0) return;
+  CuPointer addends = uploaded_->pointer(), pieces = addends + addendBytes_ + list.first * sizeof(SumPiece);
+  launch(list.function, gridFor(list.count, 1), kSumThreads, stream, pieces, addends, list.count);
+}
+
 PartsCopy::PartsCopy(GpuContextPtr context, const std::vector<CopyPart>& parts)
     : lists_(std::move(context)), list_(lists_.add(parts)) {
   for (const CopyPart& part : parts) {
@@ -107,7 +148,7 @@ void RowSumWork::enqueue(CuPointer to, CuPointer from, const Stream& stream) con
   RowSums sums{reinterpret_cast<uint8_t*>(to),       reinterpret_cast<const uint8_t*>(from),
                reinterpret_cast<const int32_t*>(index), reinterpret_cast<const float*>(weights),
                tokens_, addends_, elements_};
-  uint64_t tiles = (rowBytes_ + kSumThreads * kVectorBytes - 1) / (kSumThreads * kVectorBytes);
+  uint64_t tiles = (rowBytes_ + kSumBytes - 1) / kSumBytes;
   launch(function_, gridFor(tiles * tokens_, 1), kSumThreads, stream, sums);
 }
 

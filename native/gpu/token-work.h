@@ -42,6 +42,39 @@ class PartLists {
   CuFunction function_ = nullptr;
 };
 
+/// Lists of sums, each made by one kernel: none of a list adds what another of it wrote. Lists are added, then uploaded
+/// together; after that, any thread may enqueue them.
+class SumLists {
+ public:
+  /// One sum of numbers; its addends are some of the lists' addends.
+  struct Sum {
+    CuPointer to;
+    uint64_t bytes;
+    uint32_t firstAddend, addends;
+  };
+  /// As the pieces that its sums were cut into.
+  struct List {
+    CuFunction function;
+    uint64_t first, count;
+  };
+
+  SumLists(GpuContextPtr context, std::vector<SumAddend> addends);
+
+  /// `dtype` as RowSumWork takes it. Every address and length must fit whole numbers.
+  List add(const std::string& dtype, const std::vector<Sum>& sums);
+  void upload();
+  void enqueue(const List& list, const Stream& stream) const;
+
+ private:
+  bool inVectors(const SumPiece& piece, uint64_t bytes) const;
+
+  GpuContextPtr context_;
+  std::vector<SumAddend> addends_;  // until they are uploaded, as the pieces
+  std::vector<SumPiece> pieces_;
+  uint64_t addendBytes_ = 0;
+  std::unique_ptr<DeviceMemory> uploaded_;  // the addends, then the pieces
+};
+
 /// One list of parts.
 class PartsCopy final : public TokenWork {
  public:

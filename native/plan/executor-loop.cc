@@ -72,7 +72,7 @@ void Executor::activateOther(uint32_t index) {
   if (step.kind == PlanStep::Copy) {
     return copies_->push(index, step.buffer, step.offset, step.remoteOffset, step.bytes);
   }
-  if (step.kind == PlanStep::Sum) return sums_->push(index, step.dtype, step.firstPart, step.parts);
+  if (step.kind == PlanStep::Sum) return sums_ ? sums_->push(index, step.dtype, step.firstPart, step.parts) : copies_->pushSum(index);
   if (step.kind == PlanStep::Join) return step.offset == 0 ? finishAtOnce(index) : activateAtItsTime(index);
   Counter& counter = *tracks_[index].counter;
   uint64_t wanted = counter.consumed + tracks_[index].chunks;

@@ -35,8 +35,9 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, Remote
       remotes_(std::move(remotes)) {
   timed_ = plan_.hasTimes();
   // A staged plan has acknowledgements of its own.
-  acknowledged_ = port_.acknowledgements() && plan_.delivered && !copies_;
-  if (plan_.has(PlanStep::Sum)) sums_ = std::make_unique<SumQueue>(plan_.sums, plan_.addends, source->memory.base, target->memory.base);
+  acknowledged_ = port_.acknowledgements() && plan_.delivered && !plan_.has(PlanStep::Copy);
+  const bool elsewhere = copies_ && copies_->adds();
+  if (plan_.has(PlanStep::Sum) && !elsewhere) sums_ = std::make_unique<SumQueue>(plan_.sums, plan_.addends, source->memory.base, target->memory.base);
   if (!plan_.parts.empty()) cursors_.resize(plan_.steps.size());
   std::vector<uint32_t> posts(lanes_.size());
   for (uint32_t i = 0; i < tracks_.size(); i++) {

@@ -24,7 +24,7 @@ struct PlanStep {
   Kind kind = Write;
   uint32_t channel = 0;
   uint32_t peer = 0;  // or the source of a wait
-  uint32_t buffer = 0;  // 0 source, 1 target, 2 sourceDevice, 3 targetDevice; that from which a copy is made
+  uint32_t buffer = 0;  // 0 source, 1 target, 2 sourceDevice, 3 targetDevice; that from which a copy is made, or into which a sum is
   size_t offset = 0;  // or the nanoseconds of the iteration before which a join is not done
   size_t bytes = 0;
   size_t remoteOffset = 0;  // or where a copy goes to
@@ -101,7 +101,8 @@ struct RemoteBuffers {
 
 class Executor : public Completer {
  public:
-  /// `regions` are this rank's source and target. `copies` are needed where the plan has copy steps.
+  /// `regions` are this rank's source and target. `copies` are needed where the plan has copy steps, and for sums in
+  /// memory other than the host's own buffers.
   Executor(Port& port, Plan plan, Region* source, Region* target, RemoteBuffers remotes, std::unique_ptr<CopyLanes> copies);
   virtual ~Executor() = default;
 
@@ -205,7 +206,7 @@ class Executor : public Completer {
   std::vector<Counter*> acknowledgements_;  // of writes, by step; empty where they are not acknowledged
   Plan plan_;
   std::unique_ptr<CopyLanes> copies_;  // null where the plan has none
-  std::unique_ptr<SumQueue> sums_;     // null where the plan has none
+  std::unique_ptr<SumQueue> sums_;     // null where the plan has none, or `copies_` has them
   RunOptions options_;
   uint64_t patience_ = 0;  // how long nothing may happen
   uint64_t deadline_ = 0;

@@ -34,7 +34,7 @@ import {
  * | 0 kind          | 0 / 1 / 2 / 3              | 4     | 5            | 6    | 7       |
  * | 1               | channel                    | 0     | 0            | 0    | dtype ² |
  * | 2               | peer                       | source | 0           | 0    | 0       |
- * | 3 buffer ¹      | local                      | 0     | from         | 0    | 0       |
+ * | 3 buffer ¹      | local                      | 0     | from         | 0    | into    |
  * | 4               | local offset               | offset | from offset | notBefore, else 0 | 0 |
  * | 5               | bytes                      | bytes | bytes        | 0    | 0       |
  * | 6               | remote offset (write, read), else 0 | 0 | to offset | 0  | 0       |
@@ -45,7 +45,7 @@ import {
  * | 11              | first row of `parts`, for every kind                        |
  * | 12              | how many rows from there; 0: the step is one stretch        |
  *
- * ¹ 0 source, 1 target, 2 sourceDevice, 3 targetDevice
+ * ¹ 0 source, 1 target, 2 sourceDevice, 3 targetDevice; the addends of a sum into targetDevice: 0 sourceDevice, 1 targetDevice
  * ² 0 float32, 1 float16, 2 bfloat16, 3 int32
  *
  * `after` holds the step indices of all steps, one after the other.
@@ -193,6 +193,6 @@ function encodeStep(step: Step): number[] {
     case 'join':
       return [joinKind, 0, 0, 0, step.notBefore ?? 0];
     case 'sum':
-      return [sumKind, sumDtypes.indexOf(step.dtype)];
+      return [sumKind, sumDtypes.indexOf(step.dtype), 0, step.device ? 3 : 1];
   }
 }

@@ -136,10 +136,16 @@ export interface SumPart {
   }[];
 }
 
-/** Adds numbers that lie in this rank's buffers. Runs on the executor's thread between two looks at the queues. */
+/**
+ * Adds numbers that lie in this rank's buffers. In host memory, the executor's thread adds part by part between two
+ * looks at the queues. In GPU memory, one kernel adds all parts at once: none may add another's result, and int32 does
+ * not work.
+ */
 export interface SumStep extends StepBase {
   readonly kind: 'sum';
   readonly dtype: SumDtype;
+  /** In a staged plan: `source` and `target` are the device buffers. All sums of a plan agree. */
+  readonly device?: true;
   readonly parts: readonly SumPart[];
 }
 

@@ -10,44 +10,19 @@ import {
   type Step,
   type WaitStep,
 } from './plan.js';
-import { type Piece, pieceAlignment } from './strategies.js';
+import {
+  cut,
+  mostStagedPieces,
+  partPieces,
+  pieceSize,
+  type StagedPiece,
+  stagedPieces,
+} from './staged-pieces.js';
 import { checkCount } from './traffic.js';
 
-/** A step is cut into at most so many pieces, so that the slots of a long transfer stay few. */
-export const mostStagedPieces = 64;
 /** Where a target tells a source that all it wrote lies in device memory; the slots of data follow. */
 const acknowledgementSlot = 0;
 const firstDataSlot = 1;
-
-/**
- * Cuts a write of `bytes`. Both sides know its length and derive the same pieces, each on a cache line of its own;
- * only an empty write has an empty piece.
- */
-export const stagedPieces = (bytes: number, pieceBytes: number): Piece[] =>
-  cut(bytes, pieceSize(bytes, pieceBytes));
-
-const pieceSize = (bytes: number, pieceBytes: number): number =>
-  Math.ceil(Math.max(pieceBytes, bytes / mostStagedPieces) / pieceAlignment) * pieceAlignment;
-
-/** One of the pieces of a step: a stretch of it, or some of its parts. */
-interface StagedPiece extends Piece {
-  readonly parts?: { readonly from: number; readonly to: number };
-}
-
-/** Runs of parts that are pieces together; both sides know the parts' lengths and derive the same. */
-function partPieces(parts: readonly { readonly bytes: number }[], each: number): StagedPiece[] {
-  const pieces: StagedPiece[] = [];
-  let from = 0;
-  let bytes = 0;
-  parts.forEach((part, index) => {
-    bytes += part.bytes;
-    if (bytes < each && index < parts.length - 1) return;
-    pieces.push({ offset: 0, bytes, parts: { from, to: index + 1 } });
-    from = index + 1;
-    bytes = 0;
-  });
-  return pieces;
-}
 
 /** The same bytes in fewer ranges: neighbours are one, and none is empty. */
 export function joined(ranges: readonly BufferRange[]): BufferRange[] {
@@ -60,13 +35,6 @@ export function joined(ranges: readonly BufferRange[]): BufferRange[] {
   return result;
 }
 
-function cut(bytes: number, each: number): Piece[] {
-  return Array.from({ length: Math.max(1, Math.ceil(bytes / each)) }, (_, i) => ({
-    offset: i * each,
-    bytes: Math.min(each, bytes - i * each),
-  }));
-}
-
 /**
  * The same transfers between device buffers that the fabric cannot reach: each piece is copied from `sourceDevice`
  * to `source` before it is posted, and from `target` to `targetDevice` when it has arrived, so that copies in both
@@ -76,6 +44,8 @@ function cut(bytes: number, each: number): Piece[] {
  * A write counts when the target's device memory has it, which no provider can know: the target acknowledges all
  * writes of a source with one empty write, and the source waits for it. That also keeps a fast source from writing
  * into a staging buffer whose last iteration is still being copied.
+ *
+ * Sums are made in the device buffers when what they add has been copied there.
  */
 export const stagedPlan = (plan: Plan, pieceBytes: number): Plan => stage(plan, pieceBytes).plan;
 
@@ -113,12 +83,14 @@ class Staging {
   readonly steps: Step[] = [];
   readonly #plan: Plan;
   readonly #pieceBytes: number;
+  readonly #adds: boolean;
   /** By step of the plan: the steps after which its bytes are where they should be. */
   readonly ends: number[][];
 
   constructor(plan: Plan, pieceBytes: number) {
     this.#plan = plan;
     this.#pieceBytes = pieceBytes;
+    this.#adds = plan.steps.some(({ kind }) => kind === 'sum');
     this.ends = plan.steps.map(() => []);
   }
 
@@ -140,14 +112,8 @@ class Staging {
   /** Messages match by their order, which the chunks of several steps would not keep: a piece is one chunk. */
   #piecesOf(step: Step): StagedPiece[] {
     if (step.kind === 'copy') throw new TypeError('the plan is staged already');
-    if (step.kind === 'sum' || (step.kind === 'post' && step.op === 'read')) {
-      throw new WeftError(
-        'BAD_USAGE',
-        `a ${step.kind === 'sum' ? 'sum' : 'read'} does not work in GPU memory that is staged through the host`,
-        { hint: 'Use host memory, or a fabric that reaches GPU memory directly.' },
-      );
-    }
-    if (step.kind === 'join') return [{ offset: 0, bytes: 0 }];
+    if (step.kind === 'post' && step.op === 'read') throw unstaged('a read');
+    if (step.kind === 'join' || step.kind === 'sum') return [{ offset: 0, bytes: 0 }];
     const { bytes } = step.kind === 'wait' ? step : step.local;
     if ('parts' in step && step.parts) {
       return partPieces(step.parts, pieceSize(bytes, this.#pieceBytes));
@@ -160,6 +126,9 @@ class Staging {
     switch (step.kind) {
       case 'join':
         this.steps.push({ ...step, after });
+        break;
+      case 'sum':
+        this.steps.push({ ...step, device: true, after });
         break;
       case 'wait':
         this.#addWait(step, piece, round, after);
@@ -189,8 +158,9 @@ class Staging {
       this.#copy('target', 'targetDevice', [local], [this.steps.length - 1]);
       return;
     }
-    // What is passed on lies in the staging buffer already.
+    // What is passed on lies in the staging buffer already, unless it is a sum.
     const passedOn = local.buffer === 'target';
+    if (passedOn && this.#adds) throw unstaged('passing on a sum');
     const ranges = parts ? parts.map((part) => ({ ...part, offset: part.local })) : [local];
     const ready = passedOn ? after : this.#copy('sourceDevice', 'source', ranges, after);
     if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
@@ -259,6 +229,12 @@ class Staging {
       this.steps.push({ kind: 'wait', source, slot, offset: 0, bytes: 0, after: [] });
     }
   }
+}
+
+function unstaged(what: string): WeftError {
+  const message = `${what} does not work in GPU memory that is staged through the host`;
+  const hint = 'Use host memory, or a fabric that reaches GPU memory directly.';
+  return new WeftError('BAD_USAGE', message, { hint });
 }
 
 function slotOf(slot: number, round: number): number {

@@ -4,11 +4,13 @@ import { seededRandom } from '../../src/measure/seeded-random.js';
 import { oneToEach, oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { stage, stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
+import { describeDeviceSums } from '../gpu/device-sums-suite.js';
 import { describeStagedParts } from '../gpu/staged-parts-suite.js';
 import { mostBytes, randomCase } from './random-cases.js';
 import { RanksInProcess } from './ranks-in-process.js';
 
 describe('parts in host memory', () => describeStagedParts(() => undefined));
+describe('sums in host memory', () => describeDeviceSums(() => undefined));
 
 const groups = 10;
 const schedulesPerGroup = 100;

@@ -10,6 +10,11 @@ const columnsOf = (id: string): string => (id === 'sendrecv' ? dma.sendrecv : dm
 const benchmarks = ['sendrecv', 'write', 'all2all'];
 const one = '-b 300K -e 300K --budget-ms 20 --chunk 64K';
 
+const moeColumns = (...variants: string[]): string[] =>
+  variants.flatMap((variant) =>
+    ['Single', 'Multi', 'RoundRobin'].map((strategy) => `${variant}${strategy}DMA`),
+  );
+
 export async function rowsOf(desk: Desk, line: string, env: Env): Promise<Row[]> {
   const { exitCode, stdout, stderr } = await desk.weft(`${line} --format json`, env);
   expect(exitCode, stderr).toBe(0);
@@ -36,6 +41,39 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
       expect(['staged', 'direct']).toContain(memory);
       expect(stagedBecause !== undefined).toBe(memory === 'staged');
     }
+  });
+
+  test.each(providers)(
+    'moe over %s: every token and every sum, in every DMA column',
+    async (provider) => {
+      using desk = new Desk();
+      const columns = moeColumns('Dispatch', 'Combine', 'Both');
+      const shape =
+        '--hidden 64 --experts 6 --top-k 3 --tokens 9,40 --routing hot:1:0.7 --micro-batches 2';
+      const rows = await rowsOf(
+        desk,
+        `moe ${shape} --columns ${columns} --ranks 3 --channels 2 --budget-ms 10 --provider ${provider}`,
+        env,
+      );
+      expect(rows).toHaveLength(2 * columns.length);
+      for (const row of rows)
+        expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+    },
+  );
+
+  test.each([
+    // Each token has an expert on both ranks: the sums follow 1024 bytes of vectors that came back.
+    ['flip:1:1500', /on rank 1, byte 1500 of the sums is/],
+    ['drop:0', /on rank 1, byte \d+ of the sums is/],
+  ])('moe finds what %s does to sums on the GPU', async (fault, message) => {
+    using desk = new Desk();
+    const line = 'moe --hidden 64 --experts 2 --top-k 2 --tokens 8 --budget-ms 10 --format json';
+    const { exitCode, stdout } = await desk.weft(`${line} --ranks 2 --columns CombineSingleDMA`, {
+      ...env,
+      ...withFault(fault),
+    });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).rows[0].reason).toMatch(message);
   });
 
   test.each(benchmarks)('%s finds and names a byte that changed on the GPU', async (id) => {

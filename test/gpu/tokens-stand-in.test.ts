@@ -2,9 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { isOffered } from '../../src/fabric/providers.js';
 import { openGpu } from '../../src/gpu/gpu.js';
 import { prepareCopy, prepareSums, type RowSums } from '../../src/gpu/tokens.js';
 import { HostBuffer } from '../../src/memory/buffer.js';
+import { describeDeviceSums } from './device-sums-suite.js';
+import { expectDirectSums } from './direct-sums-suite.js';
 import { describeStagedParts } from './staged-parts-suite.js';
 import { buildStandIn } from './stand-in.js';
 import { describeTokens } from './tokens-suite.js';
@@ -15,6 +18,13 @@ process.env.STAND_IN_GPUS = '2';
 describe('tokens on a stand-in for a GPU', () => {
   describeTokens(openGpu);
   describe('staged transfers', () => describeStagedParts(openGpu));
+  describe('sums of a plan', () => describeDeviceSums(openGpu));
+});
+
+test('a plan adds in GPU memory that the fabric reaches', async ({ skip }) => {
+  // The one provider that registers what CUDA does not know as GPU memory.
+  if (!isOffered('sockets')) skip('this libfabric has no provider sockets');
+  await expectDirectSums(openGpu(), 'sockets');
 });
 
 describe('a copy of parts', () => {

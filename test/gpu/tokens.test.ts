@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { gpuAvailability, openGpu } from '../../src/gpu/gpu.js';
 import { gatherParts, prepareCopy, scatterParts } from '../../src/gpu/tokens.js';
 import { describeWithReason } from './device-suite.js';
+import { describeDeviceSums } from './device-sums-suite.js';
 import { describeStagedParts } from './staged-parts-suite.js';
 import { describeTokens } from './tokens-suite.js';
 
@@ -13,6 +14,7 @@ const GiB = 2 ** 30;
 describeWithReason('tokens on a GPU', reason, () => {
   describeTokens(openGpu);
   describe('staged transfers', () => describeStagedParts(openGpu));
+  describe('sums of a plan', () => describeDeviceSums(openGpu));
 
   test('rows beyond 4 GiB are gathered and scattered', async () => {
     const gpu = openGpu();

@@ -145,6 +145,12 @@ describe('in GPU memory that is staged', () => {
   });
 });
 
+test('a sum that is passed on is refused where it is staged', () => {
+  const options = { kind: 'allreduce', world: 2, bytes: 64, dtype: 'int32', route: ring } as const;
+  const [plan] = plansOf(collective(options), { channels: 1, strategy: single });
+  expect(() => stagedPlan(plan!, 128)).toThrow('passing on a sum does not work in GPU memory');
+});
+
 describe('the bound', () => {
   const bytes = 12 * 2 ** 20;
   const world = 6;

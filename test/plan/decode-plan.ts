@@ -63,7 +63,8 @@ function decodeStep(fields: Float64Array, allAfter: Uint32Array, allParts: Float
     return { kind: 'join', after, ...(field(4) > 0 && { notBefore: field(4) }) };
   }
   if (field(0) === sumKind) {
-    return { kind: 'sum', dtype: dtypes[field(1)]!, parts: decodeSums(rows), after };
+    const device = buffers[field(3)] === 'targetDevice' && ({ device: true } as const);
+    return { kind: 'sum', dtype: dtypes[field(1)]!, ...device, parts: decodeSums(rows), after };
   }
   if (field(0) === copyKind) {
     const to = { buffer: buffers[field(10)]!, offset: field(6), bytes };

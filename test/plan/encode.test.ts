@@ -53,25 +53,29 @@ const waitInParts = fc
     const whole = { offset: ranges[0]!.offset, bytes: total(ranges) };
     return { kind: 'wait' as const, ...rest, ...whole, parts: ranges };
   });
-const sums = fc.record({
-  kind: fc.constant('sum' as const),
-  dtype: fc.constantFrom(...sumDtypes),
-  parts: fc.array(
-    fc.record({
-      into: bytes,
-      bytes,
-      from: fc.array(
-        fc.record({
-          buffer: fc.constantFrom('source' as const, 'target' as const),
-          offset: bytes,
-          weight: fc.float(),
-        }),
-        { minLength: 1, maxLength: 3 },
-      ),
-    }),
-    { minLength: 1, maxLength: 3 },
-  ),
-});
+const sums = fc.record(
+  {
+    kind: fc.constant('sum' as const),
+    dtype: fc.constantFrom(...sumDtypes),
+    device: fc.constant(true as const),
+    parts: fc.array(
+      fc.record({
+        into: bytes,
+        bytes,
+        from: fc.array(
+          fc.record({
+            buffer: fc.constantFrom('source' as const, 'target' as const),
+            offset: bytes,
+            weight: fc.float(),
+          }),
+          { minLength: 1, maxLength: 3 },
+        ),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+  },
+  { requiredKeys: ['kind', 'dtype', 'parts'] },
+);
 
 const bareStep = fc.oneof(
   access,

@@ -72,7 +72,9 @@ export class Interpreter {
     this.#random = seededRandom(seed);
     this.#iterations = iterations;
     this.ranks = plans.map((plan) => {
-      const staged = plan.steps.some((step) => step.kind === 'copy');
+      const staged = plan.steps.some(
+        (step) => step.kind === 'copy' || (step.kind === 'sum' && step.device),
+      );
       const stale = (bytes: number) => new Uint8Array(bytes).fill(staleByte);
       const buffers = {
         source: staged ? stale(plan.sourceBytes) : bytesToSend(plan, 0),
@@ -192,7 +194,9 @@ export class Interpreter {
       const step = rank.plan.steps[index]!;
       if (step.kind !== 'sum' || rank.finished[index] === 1) return [];
       const add = () => {
-        for (const part of step.parts) addUp(step.dtype, part, rank.buffers);
+        const { buffers } = rank;
+        const device = { source: buffers.sourceDevice, target: buffers.targetDevice };
+        for (const part of step.parts) addUp(step.dtype, part, step.device ? device : buffers);
         rank.finished[index] = 1;
       };
       return [add];

@@ -12,12 +12,14 @@ import {
   placements,
   type Routing,
 } from '../../src/plan/routing.js';
+import { stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
 import { contentsOf, type Traffic } from '../../src/plan/traffic.js';
 import type { WritePlanOptions } from '../../src/plan/write-plan.js';
 import { arbitraryStrategy, ranksOf } from './arbitrary.js';
 import { Interpreter } from './interpreter.js';
 import { addUp } from './numbers.js';
+import { bytesToSend } from './source-bytes.js';
 
 interface Drawn {
   readonly world: number;
@@ -130,6 +132,34 @@ describe('an expert layer', () => {
           }
         }
       }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('staged, leaves them on the device, in the iteration in which they were sent', () => {
+    const pieces = fc.integer({ min: 1, max: 300 });
+    fc.assert(
+      fc.property(
+        arbitraryLayer,
+        arbitrarySpread,
+        pieces,
+        fc.nat(),
+        (layer, spread, piece, seed) => {
+          const layout = new MoeLayout(layer);
+          const traffic = moeTraffic(layout);
+          const plans = ranksOf(traffic).map((rank) =>
+            stagedPlan(moePlan(layout, { ...spread, rank }), piece),
+          );
+          new Interpreter(plans, seed, 2).run(({ buffers, plan, iteration }) => {
+            const sources = plans.map((one) => bytesToSend(one, iteration));
+            const wanted = expected(traffic, plan.rank, sources);
+            for (const { offset, bytes } of contentsOf(traffic, plan.rank)) {
+              const part = (of: Uint8Array) => of.slice(offset, offset + bytes);
+              expect(part(buffers.targetDevice)).toEqual(part(wanted));
+            }
+          });
+        },
+      ),
       { numRuns: 60 },
     );
   });

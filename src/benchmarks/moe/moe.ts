@@ -4,7 +4,7 @@ import { multi, roundRobin, single } from '../../plan/strategies.js';
 import { defineBenchmark } from '../../runner/benchmark.js';
 import { columns, device, pinned, variants } from '../../runner/columns.js';
 import { alltoallvOf, meanSent, moeFigures } from './figures.js';
-import { layoutOf, routingOf, rowBytes } from './layer.js';
+import { layoutOf, moeVariants, routingOf, rowBytes } from './layer.js';
 import { checkOptions, moeOptions } from './options.js';
 
 const strategies = [single, multi, roundRobin];
@@ -13,14 +13,10 @@ export const moe = defineBenchmark({
   id: 'moe',
   summary: 'Dispatch tokens to experts on other ranks and combine the results.',
   ranks: { min: 2, usual: 4 },
-  // Sums are made by the CPU, which does not reach GPU memory.
-  columns: [
-    ...variants(['Dispatch'], columns(strategies, [pinned, device])),
-    ...variants(['Combine', 'Both'], columns(strategies, [pinned])),
-  ],
+  columns: variants(moeVariants, columns(strategies, [pinned, device])),
   // With one NIC all strategies do the same, and every column checks gigabytes.
   defaults: {
-    columns: ['DispatchMultiPin', 'DispatchMultiDMA', 'CombineMultiPin', 'BothMultiPin'],
+    columns: moeVariants.flatMap((one) => [`${one}MultiPin`, `${one}MultiDMA`]),
   },
   sizes: { minBytes: 128 * 2 * 7168, maxBytes: 4096 * 2 * 7168, factor: 32 },
   without: ['minBytes', 'maxBytes', 'stepFactor', 'stepBytes'],

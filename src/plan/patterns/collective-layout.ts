@@ -1,5 +1,5 @@
 import { chunkCount, maxSlot, type SumDtype } from '../plan.js';
-import { mostStagedPieces } from '../staged.js';
+import { mostStagedPieces } from '../staged-pieces.js';
 import { multi, type Strategy } from '../strategies.js';
 import {
   type Block,

@@ -53,6 +53,8 @@ T argument(void** parameters, int index) {
 
 using Data = uint8_t*;
 using Words = unsigned long long*;
+using Pieces = const weft::SumPiece*;
+using Addends = const weft::SumAddend*;
 
 bool runThread(const std::string& name, void** p) {
   auto number = [p](int index) { return argument<uint64_t>(p, index); };
@@ -64,6 +66,9 @@ bool runThread(const std::string& name, void** p) {
   else if (name == "weft_sum_float32") weft_sum_float32(argument<weft::RowSums>(p, 0));
   else if (name == "weft_sum_float16") weft_sum_float16(argument<weft::RowSums>(p, 0));
   else if (name == "weft_sum_bfloat16") weft_sum_bfloat16(argument<weft::RowSums>(p, 0));
+  else if (name == "weft_add_float32") weft_add_float32(argument<Pieces>(p, 0), argument<Addends>(p, 1), number(2));
+  else if (name == "weft_add_float16") weft_add_float16(argument<Pieces>(p, 0), argument<Addends>(p, 1), number(2));
+  else if (name == "weft_add_bfloat16") weft_add_bfloat16(argument<Pieces>(p, 0), argument<Addends>(p, 1), number(2));
   else return false;
   return true;
 }
@@ -75,6 +80,14 @@ size_t workOf(const std::string& name, void** p) {
     size_t bytes = 0;
     for (uint64_t i = 0; i < argument<uint64_t>(p, 3); i++) bytes += parts[i].bytes;
     return bytes;
+  }
+  if (name.starts_with("weft_add_")) {
+    size_t numbers = 0;
+    for (uint64_t i = 0; i < argument<uint64_t>(p, 2); i++) {
+      const weft::SumPiece& piece = argument<Pieces>(p, 0)[i];
+      numbers += (piece.addends + 1) * piece.elements;
+    }
+    return numbers * (name == "weft_add_float32" ? 4 : 2) / 2;
   }
   if (name.starts_with("weft_sum_")) {
     auto sums = argument<weft::RowSums>(p, 0);
