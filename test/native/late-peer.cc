@@ -12,12 +12,12 @@ void version(char* text, size_t capacity) { std::snprintf(text, capacity, "late"
 void* open(const weft_peer_setup*, char*) { return &opened; }
 void address(void*, const char** bytes, size_t* length) { *bytes = "", *length = 0; }
 int connect(void*, const char* const*, const size_t*, char*) { return 0; }
-int exchange(void*, const weft_peer_blocks*, double*, char*) { return 0; }
+int run(void*, const weft_peer_collective*, uint64_t, uint64_t, double*, char*) { return 0; }
 void close(void*) { usleep(static_cast<useconds_t>(std::atoi(std::getenv("CLOSE_US")))); }
 
 }  // namespace
 
 WEFT_PEER_EXPORT const weft_peer_table* weft_peer() {
-  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, exchange, close};
+  static const weft_peer_table table = {WEFT_PEER_INTERFACE, version, open, address, connect, run, close};
   return &table;
 }
