@@ -30,5 +30,6 @@ export const runPieces = (
   options: FormatOptions = {},
 ): Iterable<string> => writers[format](format === 'json' ? run : mergeRepeats(run), options);
 
+/** The run in a format, as one text. */
 export const formatRun = (run: Run, format: Format, options: FormatOptions = {}): string =>
   [...runPieces(run, format, options)].join('');
