@@ -6,11 +6,11 @@ import { pairMetricOf } from '../../results/column-name.js';
 import { blockOf, isLarge, mostRanksInFull } from '../../results/large-matrix.js';
 import { isInMatrix } from '../../results/row-kinds.js';
 import type { Row, Run } from '../../results/schema.js';
-import { fontFamily, framed, places } from '../axes.js';
 import { type ChartParts, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';
+import { mapOption } from './heat-map.js';
 
 interface Pair {
   readonly from: number;
@@ -75,9 +75,6 @@ export const pairTime: PairFigure = {
 const mapCaption =
   'Each cell is one pair: its row sends, its column receives. Crossed cells failed or have no result.';
 const partCaption = `${mapCaption} Empty cells were not measured.`;
-const cellsWithText = 12;
-const cellsWithLines = 48;
-const mostNamesUpright = 32;
 const mostCellsPx = 640;
 
 /** A heat map per rail, and per column where a run has several. */
@@ -116,7 +113,7 @@ function heatMap(pairs: readonly Pair[], figure: PairFigure): ChartParts | undef
     heightPx: sizePx + 150,
     option: mapOption({
       names: ranks.map((rank) => String(rank)),
-      figure,
+      text: figure.text,
       cells: valued.map((pair) => [...at(pair), pair.value]),
       missing: pairs.filter(({ row }) => !have.has(row)).map(at),
       extent: extentOf(values),
@@ -159,7 +156,7 @@ const blockMap =
       heightPx: mostCellsPx + 150,
       option: mapOption({
         names,
-        figure,
+        text: figure.text,
         cells: drawn.map(({ from, to, value }) => [
           Math.floor(to / block),
           Math.floor(from / block),
@@ -170,70 +167,6 @@ const blockMap =
       }),
     };
   };
-
-interface MapParts {
-  readonly names: readonly string[];
-  readonly figure: PairFigure;
-  readonly cells: readonly number[][];
-  readonly missing: readonly number[][];
-  readonly extent: readonly [number, number];
-}
-
-function mapOption({ names, figure, cells, missing, extent }: MapParts) {
-  const shownText = names.length <= cellsWithText;
-  return framed({
-    tooltip: `cell ${figure.text}`,
-    trigger: 'item',
-    x: { ...places(names, 'to rank'), splitArea: { show: false } },
-    y: { ...places(names, '', Math.ceil(names.length / mostNamesUpright) - 1), inverse: true },
-    yName: 'from rank',
-    series: [
-      {
-        type: 'heatmap',
-        data: cells,
-        label: {
-          show: shownText,
-          fontSize: 11,
-          formatter: `@value ${figure.text === 'gbps' ? 'number' : figure.text} 2`,
-        },
-        itemStyle: { borderColor: '@paper', borderWidth: names.length <= cellsWithLines ? 1 : 0 },
-        emphasis: { itemStyle: { borderColor: '@text', borderWidth: 2 } },
-      },
-      {
-        type: 'scatter',
-        symbol: 'path://M0,0L10,10M10,0L0,10',
-        symbolSize: 12,
-        itemStyle: { color: '@warn', borderColor: '@warn', borderWidth: 1.5 },
-        data: missing,
-      },
-    ],
-    more: {
-      grid: { left: 12, right: 24, top: 34, bottom: 92, outerBoundsMode: 'same' },
-      visualMap: scaleOf(extent, texts[figure.text]!),
-    },
-  });
-}
-
-export function scaleOf([low, high]: MapParts['extent'], text: (value: number) => string): object {
-  // The whole range of colours for a difference of 2 % would cry wolf: a scale spans a tenth at least.
-  const floor = Math.min(low, high * 0.9);
-  return {
-    type: 'continuous',
-    seriesIndex: 0,
-    dimension: 2,
-    min: rounded(floor),
-    max: rounded(high),
-    calculable: false,
-    orient: 'horizontal',
-    left: 'center',
-    bottom: 6,
-    itemWidth: 14,
-    itemHeight: 260,
-    text: [text(high), text(floor)],
-    textStyle: { color: '@muted', fontFamily },
-    inRange: { color: [0, 1, 2, 3, 4, 5, 6].map((i) => `@heat${i}`) },
-  };
-}
 
 function extremes(pairs: readonly (Pair & { value: number })[], { text }: PairFigure): string {
   const sorted = pairs.toSorted((a, b) => a.value - b.value);

@@ -8,7 +8,7 @@ import { type ChartParts, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import { isPassed } from '../lines.js';
 import { barChart } from './bars.js';
-import { scaleOf } from './pairs.js';
+import { scaleOf } from './heat-map.js';
 
 type Routed = Row & { readonly routing: RoutingFacts };
 
