@@ -1,22 +1,21 @@
 import type { Engine } from '../engine/engine.js';
-import { figuresOf } from '../measure/figures.js';
-import { pairedRatio } from '../measure/paired-ratio.js';
 import { summarize } from '../measure/statistics.js';
 import { HostBuffer } from '../memory/buffer.js';
 import { namedInterfaces } from '../peers/interfaces.js';
 import { openPeerById, refusalOf } from '../peers/open-peers.js';
 import type { Peer, PeerBuffers } from '../peers/peer.js';
 import { type Collective, collectiveTraffic, footprintOf } from '../plan/collective.js';
-import { measuredRow, skippedRow } from '../results/rows.js';
+import { skippedRow } from '../results/rows.js';
 import type { Row } from '../results/schema.js';
 import type { Session } from '../session/session.js';
 import type { PeerId } from '../settings/table.js';
+import { type Ours, rowOfPeer } from './against-row.js';
 import type { Cell } from './fitting.js';
-import { type RoundTimes, rounds, takeTurns } from './in-turns.js';
+import { type RoundTimes, takeTurns } from './in-turns.js';
 import { type PlanJob, situationOf } from './job.js';
 import { gatherAvailable, misfit } from './memory-plan.js';
 import type { Ready, RowRunner } from './runner.js';
-import { addChecked, type Checked, describeWrong, verifyTurn } from './verify.js';
+import { addChecked, type Checked, verifyTurn } from './verify.js';
 
 export interface AgainstOptions {
   readonly job: PlanJob;
@@ -188,15 +187,6 @@ const nameOf = (id: PeerId, { variant }: Cell['column']): string =>
 export const sameSubject = (a: Cell, b: Cell | undefined): boolean =>
   b !== undefined && subjectKey(a) === subjectKey(b);
 
-/** A column of Weft's, as a contender. */
-interface Ours {
-  readonly column: string;
-  readonly memory: 'pinned' | 'device';
-  readonly engine: Engine;
-  readonly plan: Ready['plans'][number];
-  readonly turn: Ready['turns'][number];
-}
-
 function onlyTurn({ column, engine, turns, plans }: Ready): Ours {
   const [turn, ...more] = turns;
   if (!turn || more.length > 0) throw new TypeError('only a benchmark of one turn is comparable');
@@ -215,41 +205,3 @@ const asEngine = (
   target: output,
   run: (_plan, { iterations, batch = 1 }) => peer.run(collective, { iterations, batch }),
 });
-
-interface PeerRow {
-  readonly name: string;
-  readonly ours: readonly Ours[];
-  /** Of Weft's columns, then of the libraries. */
-  readonly times: readonly RoundTimes[];
-  readonly own: RoundTimes;
-  readonly bytes: number;
-  readonly checked: Checked;
-}
-
-/** Made on rank 0. Its line is not known: what a library uses is its own affair. */
-function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
-  const { name, ours, times, own, bytes, checked } = parts;
-  const { batch, samples } = own;
-  const perIteration = (one: RoundTimes) => one.samples.map((sample) => sample / one.batch);
-  // GPU memory is compared with GPU memory.
-  const memory = id === 'nccl' ? 'device' : 'pinned';
-  const ratios = ours.flatMap((one, index) =>
-    one.memory === memory
-      ? [{ column: one.column, ...pairedRatio(perIteration(times[index]!), perIteration(own)) }]
-      : [],
-  );
-  return measuredRow({
-    column: name,
-    bytes,
-    samples,
-    batch,
-    figures: figuresOf({
-      bytes: ours[0]!.turn.figureBytes,
-      meanNanoseconds: summarize(samples, batch).mean,
-    }),
-    checked: { bytes: checked.bytes, wrong: checked.wrong },
-    labels: id === 'nccl' ? {} : { memory: 'host' },
-    failure: checked.wrong > 0 ? describeWrong(checked) : undefined,
-    against: { library: version, rounds, ratios },
-  });
-}

@@ -1,0 +1,57 @@
+import type { Engine } from '../engine/engine.js';
+import { figuresOf } from '../measure/figures.js';
+import { pairedRatio } from '../measure/paired-ratio.js';
+import { summarize } from '../measure/statistics.js';
+import type { Peer } from '../peers/peer.js';
+import { measuredRow } from '../results/rows.js';
+import type { Row } from '../results/schema.js';
+import { type RoundTimes, rounds } from './in-turns.js';
+import type { Ready } from './runner.js';
+import { type Checked, describeWrong } from './verify.js';
+
+/** A column of Weft's, as a contender. */
+export interface Ours {
+  readonly column: string;
+  readonly memory: 'pinned' | 'device';
+  readonly engine: Engine;
+  readonly plan: Ready['plans'][number];
+  readonly turn: Ready['turns'][number];
+}
+
+interface PeerRow {
+  readonly name: string;
+  readonly ours: readonly Ours[];
+  /** Of Weft's columns, then of the libraries. */
+  readonly times: readonly RoundTimes[];
+  readonly own: RoundTimes;
+  readonly bytes: number;
+  readonly checked: Checked;
+}
+
+/** Made on rank 0. Its line is not known: what a library uses is its own affair. */
+export function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
+  const { name, ours, times, own, bytes, checked } = parts;
+  const { batch, samples } = own;
+  const perIteration = (one: RoundTimes) => one.samples.map((sample) => sample / one.batch);
+  // GPU memory is compared with GPU memory.
+  const memory = id === 'nccl' ? 'device' : 'pinned';
+  const ratios = ours.flatMap((one, index) =>
+    one.memory === memory
+      ? [{ column: one.column, ...pairedRatio(perIteration(times[index]!), perIteration(own)) }]
+      : [],
+  );
+  return measuredRow({
+    column: name,
+    bytes,
+    samples,
+    batch,
+    figures: figuresOf({
+      bytes: ours[0]!.turn.figureBytes,
+      meanNanoseconds: summarize(samples, batch).mean,
+    }),
+    checked: { bytes: checked.bytes, wrong: checked.wrong },
+    labels: id === 'nccl' ? {} : { memory: 'host' },
+    failure: checked.wrong > 0 ? describeWrong(checked) : undefined,
+    against: { library: version, rounds, ratios },
+  });
+}
