@@ -3,6 +3,7 @@ import type { Note } from './note.js';
 import { copyFigures, type Figure, messageFigures, transferFigures } from './row-figures.js';
 import { sizedName } from './row-name.js';
 import type { Labels, Row, Run } from './schema.js';
+import { workloadFigures, workloadKeys } from './workload-figures.js';
 
 /**
  * Everything that is particular to a kind of row; all formats, the report and the live page read it from here. A new
@@ -27,6 +28,7 @@ const known = {
       ...pathNotes(rows),
       ...lossNotes(rows),
       ...stageNotes(rows),
+      ...workloadNotes(rows),
     ],
   },
   queue: {
@@ -118,6 +120,15 @@ function stageNotes(rows: Rows): Note[] {
     });
   });
 }
+
+/** What the figures say that only some benchmarks have. */
+const workloadNotes = (rows: Rows): Note[] =>
+  workloadKeys
+    .filter((key) => rows.some((row) => row[key] !== undefined))
+    .map((key) => {
+      const { name, unit, meaning } = workloadFigures[key];
+      return { kind: 'detail', text: `${name} ${unit}: ${meaning}` };
+    });
 
 const negativeNotes = (rows: Rows): Note[] =>
   rows.flatMap(({ column, breakdown, samples }): Note[] => {
