@@ -125,14 +125,15 @@ bool within(const Span& memory, size_t offset, size_t bytes) {
 namespace {
 
 void checkParts(const Plan& plan, const PlanStep& step, const std::array<Span, 2>& host, const std::array<Span, 2>& device) {
-  const bool copy = step.kind == PlanStep::Copy, out = step.buffer == 2;
+  const bool copy = step.kind == PlanStep::Copy, out = step.buffer >= 2;
+  const size_t side = step.kind == PlanStep::Wait ? 1 : step.buffer % 2;
   // What the parts' own offsets count in; the other buffer of a transfer is another rank's.
-  const Span& own = copy ? (out ? device : host)[!out] : host[step.kind == PlanStep::Wait ? 1 : step.buffer];
+  const Span& own = (copy && out ? device : host)[side];
   size_t sum = 0;
   for (uint32_t i = 0; i < step.parts; i++) {
     const PlanPart& part = plan.parts[step.firstPart + i];
     bool good = within(own, part.offset, part.bytes) &&
-                (!copy || within((out ? host : device)[!out], part.remoteOffset, part.bytes));
+                (!copy || within((out ? host : device)[side], part.remoteOffset, part.bytes));
     if (!good) throw Fault("plan", EINVAL, "a part of a step is outside its buffer");
     if (part.bytes > step.bytes - sum) throw Fault("plan", EINVAL, "the parts of a step are longer than the step");
     sum += part.bytes;
@@ -167,11 +168,12 @@ bool isWithin(const Plan& plan, const PlanStep& step, const std::array<Span, 2>&
   if (step.kind == PlanStep::Join) return true;
   if (step.kind == PlanStep::Sum) return step.buffer == 1 || step.buffer == 3;
   if (step.kind == PlanStep::Copy) {
-    // From the device's source to the host's, or from the host's target to the device's.
-    bool out = step.buffer == 2;
-    if ((!out && step.buffer != 1) || host[0].context || host[1].context) return false;
-    return step.parts > 0 || (within((out ? device : host)[!out], step.offset, step.bytes) &&
-                              within((out ? host : device)[!out], step.remoteOffset, step.bytes));
+    // From the device's source or target to the host's, or from the host's target to the device's.
+    const bool out = step.buffer >= 2;
+    const size_t side = step.buffer % 2;
+    if (step.buffer == 0 || step.buffer > 3 || host[0].context || host[1].context) return false;
+    return step.parts > 0 || (within((out ? device : host)[side], step.offset, step.bytes) &&
+                              within((out ? host : device)[side], step.remoteOffset, step.bytes));
   }
   if (step.peer >= plan.world) return false;
   if (step.kind == PlanStep::Wait) return step.parts > 0 || within(host[1], step.offset, step.bytes);

@@ -33,6 +33,7 @@ class CudaCopier final : public Copier {
  public:
   CudaCopier(const std::array<Span, 2>& host, const std::array<Span, 2>& device, const DeviceWork& work)
       : CudaCopier(device[1].context, placed(work.addends, device)) {
+    target_ = host[1].base;
     if (!work.copies.empty()) {
       for (size_t i = 0; i < host.size(); i++) WEFT_CU(cuMemHostGetDevicePointer, &host_[i], host[i].base, 0);
       for (const auto& list : work.copies) copies_.push_back(copyLists_.add(list));
@@ -59,7 +60,7 @@ class CudaCopier final : public Copier {
 
   void startList(CopyWay way, uint8_t* to, const uint8_t* from, size_t list) override {
     Lane& lane = lanes_[way];
-    if (way == FromDevice) copyLists_.enqueue(copies_[list], host_[0], pointer(from), lane.stream);
+    if (way == FromDevice) copyLists_.enqueue(copies_[list], host_[to == target_], pointer(from), lane.stream);
     else copyLists_.enqueue(copies_[list], pointer(to), host_[1], lane.stream);
     lane.startedOne();
   }
@@ -102,6 +103,7 @@ class CudaCopier final : public Copier {
   };
   std::array<Lane, 3> lanes_;
   std::array<CuPointer, 2> host_{};  // of the staging buffers, as kernels see them
+  const uint8_t* target_ = nullptr;  // of the second of them
   PartLists copyLists_;
   std::vector<PartLists::List> copies_;
   SumLists sumLists_;
@@ -197,8 +199,9 @@ CopyLanes::CopyLanes(std::array<Span, 2> host, std::array<Span, 2> device, Devic
       copier_(Copier::make(host_, device_, std::move(work))) {}
 
 void CopyLanes::push(uint32_t step, uint32_t fromBuffer, size_t from, size_t to, size_t bytes) {
-  const bool out = fromBuffer == 2;
-  Job job{step, (out ? host_[0] : device_[1]).base, (out ? device_[0] : host_[1]).base, bytes};
+  const bool out = fromBuffer >= 2;
+  const size_t side = fromBuffer % 2;
+  Job job{step, (out ? host_ : device_)[side].base, (out ? device_ : host_)[side].base, bytes};
   if (auto number = numberOf_.find(step); number != numberOf_.end()) {
     job.number = number->second;
   } else {

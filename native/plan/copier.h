@@ -64,7 +64,7 @@ class CopyLanes {
   CopyLanes(std::array<Span, 2> host, std::array<Span, 2> device, DeviceWork work, std::map<uint32_t, size_t> numberOf);
   ~CopyLanes() { copier_->settle(); }
 
-  /// Buffers as plans number them: 2 is copied to 0, 1 to 3.
+  /// Buffers as plans number them: 2 is copied to 0, 1 to 3, 3 to 1.
   void push(uint32_t step, uint32_t fromBuffer, size_t from, size_t to, size_t bytes);
   void pushSum(uint32_t step);
   /// Whether the plan's sums are its own; otherwise they are in host memory.

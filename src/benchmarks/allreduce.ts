@@ -1,7 +1,7 @@
 import { routes } from '../plan/patterns/routes.js';
 import { multi, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
-import { columns, pinned } from '../runner/columns.js';
+import { columns, device, pinned } from '../runner/columns.js';
 import {
   algorithmOption,
   checkWholeNumbers,
@@ -14,8 +14,7 @@ export const allreduce = defineBenchmark({
   id: 'allreduce',
   summary: 'Add up a buffer of every rank; all ranks get the sums.',
   ranks: { min: 2 },
-  // The CPU adds: there are no columns in GPU memory.
-  columns: columns([single, multi], [pinned]),
+  columns: columns([single, multi], [pinned, device]),
   sizes: collectiveSizes,
   clock: 'slowest',
   pattern: 'allreduce',

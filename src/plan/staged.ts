@@ -83,14 +83,12 @@ class Staging {
   readonly steps: Step[] = [];
   readonly #plan: Plan;
   readonly #pieceBytes: number;
-  readonly #adds: boolean;
   /** By step of the plan: the steps after which its bytes are where they should be. */
   readonly ends: number[][];
 
   constructor(plan: Plan, pieceBytes: number) {
     this.#plan = plan;
     this.#pieceBytes = pieceBytes;
-    this.#adds = plan.steps.some(({ kind }) => kind === 'sum');
     this.ends = plan.steps.map(() => []);
   }
 
@@ -158,17 +156,25 @@ class Staging {
       this.#copy('target', 'targetDevice', [local], [this.steps.length - 1]);
       return;
     }
-    // What is passed on lies in the staging buffer already, unless it is a sum.
-    const passedOn = local.buffer === 'target';
-    if (passedOn && this.#adds) throw unstaged('passing on a sum');
     const ranges = parts ? parts.map((part) => ({ ...part, offset: part.local })) : [local];
-    const ready = passedOn ? after : this.#copy('sourceDevice', 'source', ranges, after);
+    const ready = this.#copyOut(step, ranges, after);
     if (step.op === 'send') this.steps.push({ ...step, local, after: ready });
     else if (step.op === 'write') {
       const remote = { offset: parts ? parts[0]!.remote : step.remote.offset + piece.offset };
       const slot = slotOf(step.slot, round);
       this.steps.push({ ...step, local, remote, ...(parts && { parts }), slot, after: ready });
     }
+  }
+
+  /** What arrived and is passed on lies in the staging buffer already; sums do not. */
+  #copyOut(
+    { local: { buffer }, after: before }: PostStep,
+    ranges: readonly BufferRange[],
+    after: readonly number[],
+  ): readonly number[] {
+    if (buffer === 'source') return this.#copy('sourceDevice', 'source', ranges, after);
+    const isSum = this.#origins(before).some(({ kind }) => kind === 'sum');
+    return isSum ? this.#copy('targetDevice', 'target', ranges, after) : after;
   }
 
   /** Returns the steps after which the bytes are there: empty ranges need no copy. */
@@ -189,14 +195,12 @@ class Staging {
     return [this.steps.length - 1];
   }
 
-  /** Of the waits that a step comes after, also by way of joins. */
-  #sourcesBefore({ after }: Step): Set<number> {
-    const sources = after.map((index) => {
+  /** The steps of the plan with these indices, with what joins wait for in place of joins. */
+  #origins(indices: readonly number[]): Step[] {
+    return indices.flatMap((index) => {
       const step = this.#plan.steps[index]!;
-      if (isWait(step)) return [step.source];
-      return step.kind === 'join' ? [...this.#sourcesBefore(step)] : [];
+      return step.kind === 'join' ? this.#origins(step.after) : step;
     });
-    return new Set(sources.flat());
   }
 
   /** To every source of writes when all of them are copied and passed on; from every target of writes. */
@@ -212,7 +216,7 @@ class Staging {
         targets.add(step.peer);
         if (step.local.buffer === 'source') return;
         // It leaves from the staging buffer, which its sources may fill again when they have heard.
-        for (const source of this.#sourcesBefore(step)) {
+        for (const { source } of this.#origins(step.after).filter(isWait)) {
           copiedFrom.get(source)!.push(...this.ends[index]!);
         }
       }

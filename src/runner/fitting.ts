@@ -2,8 +2,9 @@ import type { DeviceEngine } from '../engine/device-engine.js';
 import type { BufferSizes } from '../engine/engine.js';
 import { isWeftError } from '../errors.js';
 import type { Session } from '../session/session.js';
+import type { Turn } from './benchmark.js';
 import type { Column } from './columns.js';
-import { type PlanJob, rowSizes } from './job.js';
+import { type PlanJob, rowSizes, turnsOf } from './job.js';
 import {
   type GpuRoom,
   gatherAvailable,
@@ -57,6 +58,7 @@ export async function fitCells(
       const reason =
         messageReason ??
         readMisfit(session, column, needs([column]), canRead) ??
+        sumMisfit(column, turnsOf(job, world.hosts, bytes, column)) ??
         (usesHost(column, session) ? hostReason : undefined) ??
         (column.memory.id === 'device' ? deviceReason : undefined);
       if (reason === undefined) cells.push({ column, bytes });
@@ -84,6 +86,11 @@ function readMisfit(
   if (!canRead) return `${session.fabric.provider} does not support remote reads`;
   if (memory.id !== 'device' || deviceOf(session)?.memory !== 'staged') return undefined;
   return 'peers cannot read GPU memory that is staged through the host';
+}
+
+function sumMisfit({ memory }: Column, turns: readonly Turn[]): string | undefined {
+  const adds = turns.some(({ traffic }) => traffic.numbers?.dtype === 'int32');
+  return memory.id === 'device' && adds ? 'GPUs add floating-point numbers only' : undefined;
 }
 
 /** Undefined where ranks have no GPU in use. */

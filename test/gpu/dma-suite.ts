@@ -61,6 +61,34 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
     },
   );
 
+  test.each(providers)(
+    'over %s: the sums of collectives, in every DMA column',
+    async (provider) => {
+      using desk = new Desk();
+      const collectives = [
+        'allreduce --algorithm ring --dtype bfloat16',
+        'allreduce --algorithm direct',
+        'reduce-scatter --algorithm ring --dtype float16',
+      ];
+      for (const line of collectives) {
+        const how = '-b 12K -e 3M -f 256 --columns SingleDMA,MultiDMA --ranks 3 --channels 2';
+        const all = `${line} ${how} --budget-ms 10 --provider ${provider}`;
+        const rows = await rowsOf(desk, all, env);
+        expect(rows).toHaveLength(4);
+        for (const row of rows)
+          expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+      }
+    },
+  );
+
+  test('whole numbers are not added on a GPU: the row says so', async () => {
+    using desk = new Desk();
+    const line = 'allreduce --dtype int32 -b 4K -e 4K --ranks 2 --columns SinglePin,SingleDMA';
+    const rows = await rowsOf(desk, line, env);
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['passed', 'skipped']);
+    expect(rows[1]!.reason).toBe('GPUs add floating-point numbers only');
+  });
+
   test.each([
     // Each token has an expert on both ranks: the sums follow 1024 bytes of vectors that came back.
     ['flip:1:1500', /on rank 1, byte 1500 of the sums is/],

@@ -52,6 +52,10 @@ interface RankState {
   finished: number[];
 }
 
+/** Whether it works in device buffers. */
+export const isStaged = ({ steps }: Plan): boolean =>
+  steps.some((step) => step.kind === 'copy' || (step.kind === 'sum' && step.device));
+
 /**
  * Executes the plans of all ranks as a fabric without any order would: at every turn one thing that
  * may happen is drawn at random: a chunk is posted, delivered, or completed at its sender; time passes; a copy
@@ -72,9 +76,7 @@ export class Interpreter {
     this.#random = seededRandom(seed);
     this.#iterations = iterations;
     this.ranks = plans.map((plan) => {
-      const staged = plan.steps.some(
-        (step) => step.kind === 'copy' || (step.kind === 'sum' && step.device),
-      );
+      const staged = isStaged(plan);
       const stale = (bytes: number) => new Uint8Array(bytes).fill(staleByte);
       const buffers = {
         source: staged ? stale(plan.sourceBytes) : bytesToSend(plan, 0),

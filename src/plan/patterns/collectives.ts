@@ -12,7 +12,7 @@ import {
 import { CollectiveLayout, type CollectiveTraffic, type Duty } from './collective-layout.js';
 
 /** A collective: who sends what to whom, and the plan of each rank. */
-export interface Collective {
+export interface PlannedCollective {
   readonly traffic: Traffic;
   plan(options: WritePlanOptions): Plan;
 }
@@ -24,7 +24,7 @@ export interface Collective {
  * Sums and what they are made of have places of their own behind the result, so that no byte of a target buffer changes
  * twice in an iteration: a peer that is one iteration ahead overwrites bytes with the same bytes.
  */
-export function collective(options: CollectiveTraffic): Collective {
+export function collective(options: CollectiveTraffic): PlannedCollective {
   const layout = new CollectiveLayout(options);
   const { kind, world, bytes, dtype = 'float32', route } = options;
   const duties = (rank: number) => {
