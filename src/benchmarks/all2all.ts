@@ -13,6 +13,7 @@ export const all2all = defineBenchmark({
   sizes: { minBytes: 4 * 2 ** 20, maxBytes: 128 * 2 ** 20, factor: 2 },
   clock: 'slowest',
   pattern: 'allToAll',
+  fitsModels: true,
   // Without the block that a rank would send itself: no plan carries it.
   against: ({ world, bytes }) => allToAllV(world, (from, to) => (from === to ? 0 : bytes)),
   turns: ({ world, bytes }) => [

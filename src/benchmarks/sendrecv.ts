@@ -17,6 +17,7 @@ export const sendrecv = defineBenchmark({
   clock: 'initiator',
   roundTrip: true,
   pattern: 'pingPong',
+  fitsModels: true,
   wholeMessages: true,
   turns: ({ world, bytes }) =>
     peersOf(world).map((peer) => {

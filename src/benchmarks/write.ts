@@ -13,6 +13,7 @@ export const write = defineBenchmark({
   sizes: { minBytes: 256 * 2 ** 10, maxBytes: 2 ** 30, factor: 2 },
   clock: 'initiator',
   pattern: 'oneToEach',
+  fitsModels: true,
   takes: ['buffers'],
   turns: ({ world, bytes, strategy, buffers }) => {
     const turn = (to: readonly number[], count: number): Turn => {

@@ -77,7 +77,8 @@ function written(runs: readonly Run[], format: Asked['format']): string {
 
 function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly NicFault[]): Run[] {
   const { bytes, columns, chunkBytes, buffers, ranksPerNode, nodes } = asked;
-  const fabric = fabricModel(asked.fabric);
+  const model = fabricModel(asked.fabric);
+  const fabric = { ...model, nicsPerRank: asked.nicsPerRank ?? model.nicsPerRank };
   if (ranksPerNode > 1 && benchmark.clock === 'initiator') throw oneRankOnly(benchmark);
   if (bytes !== undefined && benchmark.without?.includes('maxBytes')) throw noSizes(benchmark);
   const { options = {} } = benchmark;
@@ -95,10 +96,10 @@ function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly Nic
 }
 
 function switchesOf(asked: Asked): SimulatedWorld['switches'] {
-  const { hostsPerLeaf, oversubscription, routing, seed } = asked;
+  const { hostsPerLeaf, oversubscription, switchRouting: routing, seed } = asked;
   if (hostsPerLeaf !== undefined) return { hostsPerLeaf, oversubscription, routing, seed };
   if (oversubscription === 1 && routing === 'spray') return undefined;
-  throw new WeftError('BAD_USAGE', '--oversubscription and --routing need leaf switches', {
+  throw new WeftError('BAD_USAGE', '--oversubscription and --switch-routing need leaf switches', {
     hint: 'Set the number of nodes per leaf switch with --hosts-per-leaf.',
   });
 }

@@ -64,6 +64,8 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   readonly pattern: string;
   /** Of a collective whose row's bytes are nccl-tests' `size`: its busbw over its algbw. */
   busFactor?(world: number): number;
+  /** A model of a fabric may be fitted to its rows: nothing but size, column and buffers decides their plans. */
+  readonly fitsModels?: boolean;
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];

@@ -30,7 +30,7 @@ const rangeOf = (kind: ValueKind<number>): ValueKind<Range> => ({
 
 const fabric = option({
   flags: '--fabric <name>',
-  help: 'p5, or a file from weft predict fit',
+  help: 'p5, lab, or a file from predict fit',
   kind: text,
   default: 'p5',
 });
@@ -50,6 +50,12 @@ export const predictOptions = {
     help: 'ranks per node, each with its own NICs',
     kind: wholeNumber(1, 64),
     default: 1,
+  }),
+  nicsPerRank: option({
+    flags: '--nics-per-rank <count>',
+    help: 'NICs of each rank',
+    kind: wholeNumber(1, 64),
+    defaultText: 'as in the model',
   }),
   bytes: option({
     flags: '--bytes <range>',
@@ -80,8 +86,8 @@ export const predictOptions = {
     kind: numberAbove(0),
     default: 1,
   }),
-  routing: option({
-    flags: '--routing <mode>',
+  switchRouting: option({
+    flags: '--switch-routing <mode>',
     help: 'between leaves: spray, ecmp',
     kind: choice(['spray', 'ecmp']),
     default: 'spray',

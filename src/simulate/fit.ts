@@ -57,6 +57,9 @@ const neutral: FabricParameters = {
   hostMicroseconds: 0,
 };
 
+/** A parameter that may be so many times larger or smaller is not determined. */
+const untoldFactor = 100;
+
 /** Rows closer than this to the model are never called misfits. */
 const leastMisfit = 0.05;
 
@@ -68,28 +71,15 @@ export function fitModel(
   frame: Omit<FabricModel, 'parameters' | 'fit'>,
   rows: readonly FitRow[],
 ): Fitted {
-  const first = stage(
-    { ...frame, parameters: neutral },
-    rows.filter((row) => row.used === 'first'),
-    [],
-  );
+  const of = (used: FitRow['used']) => rows.filter((row) => row.used === used);
+  const first = stage({ ...frame, parameters: neutral }, of('first'));
   if (first === undefined || !first.names.includes('nicGbps') || first.degreesOfFreedom === 0) {
     throw tooFew();
   }
-  const added = stage(
-    first.model,
-    rows.filter((row) => row.used === 'added'),
-    first.names,
-  );
+  const added = stage(first.model, of('added'), first);
   if (added === undefined) throw undetermined();
-  const scale = Math.max(first.scale, added.scale);
-  const residuals = rows.map((row) => residualOf(row, added.model, scale));
-  const t = studentPoint(0.05, first.degreesOfFreedom);
-  const intervals = [
-    ...intervalsOf(first, t * first.scale),
-    // Few rows do not show how much they vary; the first ones do.
-    ...intervalsOf(added, t * scale),
-  ];
+  const residuals = rows.map((row) => residualOf(row, added.model, added.scale));
+  const intervals = [...first.intervals, ...added.intervals];
   const fit: FabricFit = {
     rows: rows.filter(({ used }) => used !== undefined).length,
     intervals: Object.fromEntries(intervals) as unknown as FabricFit['intervals'],
@@ -100,51 +90,64 @@ export function fitModel(
 
 interface Stage {
   readonly model: FabricModel;
-  /** What was fitted. */
+  /** What was to be fitted. */
   readonly names: readonly ParameterName[];
-  /** Standard errors of the logarithms, where residuals have size 1. */
-  readonly errors: readonly number[];
+  /** Of the parameters that the rows determine. */
+  readonly intervals: readonly (readonly [ParameterName, readonly [number, number]])[];
   readonly degreesOfFreedom: number;
   readonly scale: number;
 }
 
-/** Fits what these rows tell beside what is `known`; undefined where they do not determine it. */
-function stage(
-  model: FabricModel,
-  rows: readonly FitRow[],
-  known: readonly ParameterName[],
-): Stage | undefined {
+/** Fits what these rows tell beside what an `earlier` stage found; undefined where they do not determine it. */
+function stage(model: FabricModel, rows: readonly FitRow[], earlier?: Stage): Stage | undefined {
   const names = parameterNames.filter(
-    (name) => !known.includes(name) && rows.some(({ tells }) => tells.includes(name)),
+    (name) => !earlier?.names.includes(name) && rows.some(({ tells }) => tells.includes(name)),
   );
-  if (names.length === 0) return { model, names, errors: [], degreesOfFreedom: 0, scale: 0 };
+  if (names.length === 0) {
+    return { model, names, intervals: [], degreesOfFreedom: 0, scale: earlier?.scale ?? 0 };
+  }
   if (rows.length < names.length) return undefined;
   const start = startOf(model.lineRateGbps);
   // Unknowns are multiples of the start, so that they are of one size.
-  const modelAt = (unknowns: readonly number[]): FabricModel => ({
-    ...model,
-    parameters: {
-      ...model.parameters,
-      ...Object.fromEntries(
-        names.map((name, i) => [name, bounded(name, start[name] * unknowns[i]!)]),
-      ),
-    },
+  const parametersAt = (unknowns: readonly number[]): FabricParameters => ({
+    ...model.parameters,
+    ...Object.fromEntries(
+      names.map((name, i) => [name, bounded(name, start[name] * unknowns[i]!)]),
+    ),
   });
   const solution = leastSquares(
-    (unknowns) => rows.map((row) => logRatio(row, modelAt(unknowns))),
+    (unknowns) =>
+      rows.map((row) => logRatio(row, { ...model, parameters: parametersAt(unknowns) })),
     names.map(() => 1),
-    known.length === 0,
+    earlier === undefined,
   );
-  return solution && { ...solution, names, model: modelAt(solution.unknowns) };
+  if (solution === undefined) return undefined;
+  // Few rows do not show how much they vary; the first ones do.
+  const scale = Math.max(solution.scale, earlier?.scale ?? 0);
+  const { degreesOfFreedom } = earlier ?? solution;
+  const fitted = parametersAt(solution.unknowns);
+  const width = degreesOfFreedom > 0 ? scale * studentPoint(0.05, degreesOfFreedom) : 0;
+  const intervals = intervalsOf(fitted, names, solution.errors, width);
+  const untold = names.filter((name) => intervals.every(([told]) => told !== name));
+  const without = Object.fromEntries(untold.map((name) => [name, neutral[name]]));
+  return {
+    ...{ names, intervals, degreesOfFreedom, scale },
+    model: { ...model, parameters: { ...fitted, ...without } },
+  };
 }
 
-/** Of the parameters that have an effect: `width` times their standard error either side, on a scale of factors. */
-function intervalsOf({ names, errors, model }: Stage, width: number) {
+/** `width` times the standard error either side, on a scale of factors, of the parameters that the rows determine. */
+function intervalsOf(
+  parameters: FabricParameters,
+  names: readonly ParameterName[],
+  errors: readonly number[],
+  width: number,
+): Stage['intervals'] {
   return names.flatMap((name, i) => {
-    if (errors[i] === 0) return [];
-    const value = model.parameters[name]!;
     const factor = Math.exp(width * errors[i]!);
-    return [[name, [value / factor, value * factor]] as const];
+    if (errors[i] === 0 || factor > untoldFactor) return [];
+    const value = parameters[name]!;
+    return [[name, [value / factor, bounded(name, value * factor)]] as const];
   });
 }
 

@@ -61,7 +61,7 @@ describe('weft predict', () => {
   test.each([
     ['predict all2all --fabric p9', 'cannot read a fabric model from p9'],
     ['predict write --ranks-per-node 8', '--ranks-per-node has no effect on write'],
-    ['predict all2all --routing ecmp', 'need leaf switches'],
+    ['predict all2all --switch-routing ecmp', 'need leaf switches'],
     ['predict all2all --nodes 8..2', 'The range must begin with the smaller value'],
     ['predict all2all --nodes 1023 --columns RoundRobinDMA', 'more than 600000 transfers'],
     ['predict all2all -o p.png', 'charts are written as SVG'],

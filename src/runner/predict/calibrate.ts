@@ -28,9 +28,6 @@ export function parseRowChoice(text: string): RowChoice {
   return { benchmark, column, bytes: parseBytes(size) };
 }
 
-/** The patterns whose rows tell parameters apart. */
-const fitted = ['pingPong', 'oneToEach', 'allToAll'];
-
 /** What a fit reads of figures: those of one channel are used, the others are for comparison unless chosen. */
 export function fitRows(
   figures: readonly MeasuredFigure[],
@@ -39,9 +36,7 @@ export function fitRows(
 ): FitRow[] {
   const rows = figures.map((figure): PlannedFigure => {
     const benchmark = benchmarkById(figure.benchmark);
-    if (!isPlanned(benchmark) || !fitted.includes(benchmark.pattern)) {
-      throw notPlanned(figure.benchmark);
-    }
+    if (!isPlanned(benchmark) || !benchmark.fitsModels) throw notFitted(figure.benchmark);
     const [column] = columnsOf(benchmark, [figure.column]);
     return { figure, benchmark, column: column! };
   });
@@ -127,7 +122,7 @@ export function figuresOfRuns(runs: readonly Run[]): MeasuredFigure[] {
   );
 }
 
-const notPlanned = (id: string): WeftError =>
+const notFitted = (id: string): WeftError =>
   new WeftError('BAD_USAGE', `a model cannot be fitted to rows of ${id}`, {
     hint: 'Use only runs of sendrecv, write and all2all.',
   });
