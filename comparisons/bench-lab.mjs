@@ -2,15 +2,13 @@
 // against the number of hosts. What a NIC can carry is what iperf3 reaches in the same lab. Figures are medians over
 // rounds. Exits with 1 when a target is missed.
 //   npm run bench:lab -- [--rounds 3] [--parts write,sendrecv,small,all2all,workloads,hosts] [--out docs/lab-results.md]
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { enter } from '../dist/lab/index.js';
 import { formatBytes } from '../dist/measure/units.js';
+import { inLab, measured, runFile } from './lab.mjs';
 import { median } from './turns.mjs';
 
 const { values } = parseArgs({
@@ -21,45 +19,11 @@ const { values } = parseArgs({
   },
 });
 const parts = new Set(values.parts.split(','));
-const runFile = promisify(execFile);
-const weftPath = fileURLToPath(new URL('../bin/weft', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'weft-bench-lab-'));
 const MiB = 2 ** 20;
 const page = [];
 let missed = 0;
 
-async function weft(...args) {
-  const { stdout } = await runFile(process.execPath, [weftPath, ...args], {
-    cwd: folder,
-    maxBuffer: 2 ** 26,
-  });
-  return stdout;
-}
-
-/** Builds a lab, works in it and removes it. */
-async function inLab({ hosts, nics, rate }, work) {
-  const name = `bench-${process.pid}`;
-  await weft('lab', 'up', '--name', name, '--hosts', hosts, '--nics', nics, '--rate', rate);
-  try {
-    return await work(name);
-  } finally {
-    await weft('lab', 'down', '--name', name, '--force');
-  }
-}
-
-/** Rows of a benchmark, each the round whose figure is the median. */
-async function measure(lab, ...args) {
-  const rounds = [];
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const text = await weft('lab', 'run', '--name', lab, '--', ...args, '--format', 'json');
-    rounds.push(JSON.parse(text).rows.filter((row) => row.samples.length > 0));
-  }
-  return rounds[0].map((_, index) => {
-    const same = rounds.map((rows) => rows[index]).sort((a, b) => a.gbps - b.gbps);
-    for (const one of same) if (one.outcome !== 'passed') throw new Error(JSON.stringify(one));
-    return same[Math.floor(same.length / 2)];
-  });
-}
+const measure = (lab, ...args) => measured(lab, Number(values.rounds), ...args);
 
 /** What TCP carries from one host to another over one NIC, in Gbps of payload. */
 async function iperf(lab) {
@@ -223,9 +187,6 @@ async function smallSizes() {
   table('write', rows, pin);
 }
 
-// Ctrl-C ends the command under way, and with it the work in the lab: the lab is then removed as always.
-process.on('SIGINT', () => {});
-
 const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
 print('# Results in the lab\n');
 print('Written by `npm run bench:lab`. 4 hosts × 4 NICs; medians of rounds; every byte verified.');
@@ -236,16 +197,12 @@ print(
   'memory for Multi and RoundRobin). \\* marks rows with too little data for the rate limit to take effect.\n',
 );
 console.log(`${values.rounds} rounds; load before: ${load}\n`);
-try {
-  if (parts.has('write') || parts.has('sendrecv')) {
-    await inLab({ hosts: '4', nics: '4', rate: '250mbit' }, oneSender);
-  }
-  if (parts.has('all2all')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, allToAll);
-  if (parts.has('workloads')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, workloads);
-  if (parts.has('small')) await smallSizes();
-  if (parts.has('hosts')) await scaling();
-  if (values.out) writeFileSync(values.out, `${page.join('\n').trim()}\n`);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+if (parts.has('write') || parts.has('sendrecv')) {
+  await inLab({ hosts: '4', nics: '4', rate: '250mbit' }, oneSender);
 }
+if (parts.has('all2all')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, allToAll);
+if (parts.has('workloads')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, workloads);
+if (parts.has('small')) await smallSizes();
+if (parts.has('hosts')) await scaling();
+if (values.out) writeFileSync(values.out, `${page.join('\n').trim()}\n`);
 process.exitCode = missed > 0 ? 1 : 0;

@@ -16,6 +16,7 @@ export const rate = defineBenchmark({
   sizes: { minBytes: 8, maxBytes: 4096, factor: 2 },
   clock: 'initiator',
   pattern: 'messages',
+  notModelled: 'the rate at which small messages are posted and completed',
   check: ({ settings }) => refuseEmpty(settings, 'a message'),
   defaults: { window: 256 },
   options: {

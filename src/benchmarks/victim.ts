@@ -45,6 +45,7 @@ export const victim = defineBenchmark({
   clock: 'initiator',
   roundTrip: true,
   pattern: 'victim',
+  notModelled: 'queueing delays of small messages',
   options,
   preflight: ({ options: { load } }, ranks) => refuseFew(load, ranks),
   turns: ({ hosts, bytes, options }) => {

@@ -78,6 +78,7 @@ function written(runs: readonly Run[], format: Asked['format']): string {
 function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly NicFault[]): Run[] {
   const { bytes, columns, chunkBytes, buffers, ranksPerNode, nodes } = asked;
   const model = fabricModel(asked.fabric);
+  if (benchmark.notModelled !== undefined) throw notModelled(benchmark, model.name);
   const fabric = { ...model, nicsPerRank: asked.nicsPerRank ?? model.nicsPerRank };
   if (ranksPerNode > 1 && benchmark.clock === 'initiator') throw oneRankOnly(benchmark);
   if (bytes !== undefined && benchmark.without?.includes('maxBytes')) throw noSizes(benchmark);
@@ -131,6 +132,15 @@ function refuseStrangeFaults(faults: readonly NicFault[], nodes: number, nics: n
     });
   }
 }
+
+const notModelled = ({ id, notModelled }: PlanBenchmark, model: string): WeftError =>
+  new WeftError(
+    'BAD_USAGE',
+    `${id} cannot be predicted: the model ${model} does not include ${notModelled}`,
+    {
+      hint: 'It predicts the times of whole transfers. Measure this benchmark instead.',
+    },
+  );
 
 const noSizes = ({ id }: PlanBenchmark): WeftError =>
   new WeftError('BAD_USAGE', `--bytes has no effect on ${id}`, { hint: 'Leave it out.' });

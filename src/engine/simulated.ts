@@ -150,12 +150,14 @@ class Simulation {
     const chunks = step.op === 'send' ? 1 : this.#chunksOf(step, this.#plans[rank]!.chunkBytes);
     const { chunkMicroseconds } = this.#world.fabric.parameters;
     this.#posted[rank] = start + chunks * nanoseconds(chunkMicroseconds);
+    this.#steps[i]!.postedAt = this.#posted[rank]!;
     this.#schedule(kinds.start, i, start);
   }
 
-  /** The last byte has left the fabric. */
-  #transferred(i: number, at: number): void {
-    const { rank, step, further } = this.#steps[i]!;
+  /** Every byte could have left the fabric; those of the last chunk have once it is posted. */
+  #transferred(i: number, ended: number): void {
+    const { rank, step, further, postedAt } = this.#steps[i]!;
+    const at = Math.max(ended, postedAt);
     const { splitMicroseconds, sendMicroseconds, chunkMicroseconds } =
       this.#world.fabric.parameters;
     if (step.kind === 'post' && step.op === 'send') {

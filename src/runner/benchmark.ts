@@ -66,6 +66,8 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   busFactor?(world: number): number;
   /** A model of a fabric may be fitted to its rows: nothing but size, column and buffers decides their plans. */
   readonly fitsModels?: boolean;
+  /** What it measures that models of fabrics do not include: it cannot be predicted. */
+  readonly notModelled?: string;
   /** Transfers are not cut: both sides match whole messages. */
   readonly wholeMessages?: boolean;
   turns(situation: Situation<O>): readonly Turn[];

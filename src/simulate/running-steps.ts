@@ -11,6 +11,8 @@ export interface Running {
   /** A write on another channel than the first one towards its peer. */
   readonly further: boolean;
   group: number | undefined;
+  /** When its last chunk is posted. */
+  postedAt: number;
 }
 
 /** Most steps have no others after them. */
@@ -31,7 +33,7 @@ export function runningSteps(plan: Plan, index: number, plans: readonly Plan[]):
     const further = isWrite(step) && firstOf(firstChannel, step) !== step.channel;
     // A join has nothing to do, and a sum takes no time in the model.
     const missing = step.after.length + (awaitedBy(step) ? 1 : 0);
-    return { rank: index, step, next: nothing, missing, further, group: undefined };
+    return { rank: index, step, next: nothing, missing, further, group: undefined, postedAt: 0 };
   });
   for (const [i, { step }] of running.entries()) {
     for (const earlier of step.after) {

@@ -242,8 +242,7 @@ describe('reads, parts, joins and sums', () => {
     expect(together).toBeCloseTo(alone!, 0);
   });
 
-  test('each part is posted on its own', () => {
-    // The second write starts when the first is posted.
+  test('each part is posted on its own, and the last byte leaves when the last part is posted', () => {
     const twice = (plan: Plan): Plan => ({
       ...plan,
       steps: plan.steps.flatMap((step) => [step, { ...step, slot: 1 } as Step]),
@@ -261,7 +260,7 @@ describe('reads, parts, joins and sums', () => {
     const plans = plansOf(64).map(twice);
     const [whole] = simulatePlans({ world, plans });
     const [pieces] = simulatePlans({ world, plans: plans.map(inPieces) });
-    expect(pieces! - whole!).toBeCloseTo(63_000);
+    expect(pieces! - whole!).toBeCloseTo(2 * 63_000);
   });
 
   test('joins and sums take no time', () => {

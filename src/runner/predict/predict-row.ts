@@ -1,5 +1,4 @@
 import { refuseTooMany, simulatePlans } from '../../engine/simulated.js';
-import { WeftError } from '../../errors.js';
 import { mean } from '../../measure/summary.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Strategy } from '../../plan/strategies.js';
@@ -28,7 +27,6 @@ export const hostsOf = (nodes: number, ranksPerNode: number): string[] =>
 /** The nanoseconds of one iteration, by the benchmark's clock; the mean over turns. */
 export function predictor(row: PredictedSubject): (fabric: FabricModel) => number {
   const { clock, column, turns, world, chunkBytes = world.fabric.chunkBytes } = row;
-  if (turns.some(({ within }) => within)) throw notModelled(world.fabric);
   const memory = column.memory.id === 'pinned' ? 'host' : 'device';
   const sim: SimulatedWorld = { ...world, memory };
   const planned = differentTurns(turns, world).map((turn) => ({
@@ -43,15 +41,6 @@ export function predictor(row: PredictedSubject): (fabric: FabricModel) => numbe
       }),
     );
 }
-
-const notModelled = ({ name }: FabricModel): WeftError =>
-  new WeftError(
-    'BAD_USAGE',
-    `the model ${name} does not include queueing delays of small messages`,
-    {
-      hint: 'It predicts times of whole transfers; measure this benchmark instead.',
-    },
-  );
 
 function plansOf(turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number): Plan[] {
   const channels = sim.fabric.nicsPerRank;

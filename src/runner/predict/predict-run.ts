@@ -42,6 +42,7 @@ export function predictRun({ job, world }: PredictedJob, now = new Date()): Run 
       nodes,
       ranksPerNode,
       chunkBytes: settings.chunkBytes ?? fabric.chunkBytes,
+      ...job.options,
       ...(settings.buffers !== undefined && { buffers: settings.buffers }),
       ...(switches && { switches: { ...switches } }),
       ...(faults.length > 0 && { faults: faults.map((fault) => ({ ...fault })) }),
