@@ -17,14 +17,16 @@ const sizes = (from, to, factor) => ['-b', from, '-e', to, '-f', factor];
 const columns = (...names) => ['--columns', names.join(',')];
 
 /** What a transfer costs besides its bytes shows in tiny ones; the rate in large ones. */
+const tiny = 256;
+const tinySize = sizes(`${tiny}`, `${tiny}`, '2');
 const fitted = [
-  [3, 'write', ...sizes('64', '64', '2'), '-n', '500', ...columns('SinglePin', 'MultiPin')],
-  [3, 'sendrecv', ...sizes('64', '64', '2'), '-n', '500', ...columns('SinglePin')],
+  [3, 'write', ...tinySize, '-n', '500', ...columns('SinglePin', 'MultiPin')],
+  [3, 'sendrecv', ...tinySize, '-n', '500', ...columns('SinglePin')],
   [1, 'write', ...sizes('1M', '8M', '2'), ...timed, ...columns('SinglePin', 'MultiPin')],
   [1, 'sendrecv', ...sizes('1M', '4M', '2'), ...timed, ...columns('SinglePin')],
   [1, 'all2all', ...sizes('1M', '4M', '2'), ...timed, ...columns('SinglePin', 'MultiPin')],
 ];
-const also = ['all2all:SinglePin:4M', 'write:MultiPin:64'];
+const also = ['all2all:SinglePin:4M', `write:MultiPin:${tiny}`];
 
 /** Sizes such that one round of everything takes minutes. */
 const labs = [
@@ -55,7 +57,7 @@ async function fit() {
   await inLab({ hosts: '2', nics: '4', rate }, async (lab) => {
     for (const [rounds, id, ...args] of fitted) {
       for (const row of await measured(lab, rounds, id, ...args)) {
-        if (row.labels.burst && row.bytes > 64) continue;
+        if (row.labels.burst && row.bytes > tiny) continue;
         lines.push([id, 2, row.column, row.bytes, microseconds(row).toFixed(2)].join(','));
       }
     }

@@ -1,7 +1,7 @@
 /**
- * Times in a lab of 2 hosts × 4 NICs at 100mbit (MTU 9000, queue 500 ms), measured on 16 November 2026 with
- * `npm run bench:predict`: `tcp;ofi_rxm` of libfabric 1.17, Linux 6.18, 2 vCPUs, otherwise idle. Medians of runs. The
- * rows of 256 bytes pass within the burst of the rate limit: they show what a transfer costs besides its bytes.
+ * Times in a lab of 2 hosts × 4 NICs at 100mbit (MTU 9000, queue 500 ms), measured on 16 November 2026 over `tcp;ofi_rxm`
+ * of libfabric 1.17 on Linux 6.18 with 2 vCPUs: means of 5 iterations. The rows of 256 bytes are the medians of three
+ * runs; they pass within the burst of the rate limit and show what a transfer costs besides its bytes.
  */
 export const labRows = `\
 benchmark,nodes,config,size_bytes,lat_us

@@ -58,6 +58,22 @@ describe('weft predict', () => {
     expect(ratio).toBeGreaterThan(1.9);
   });
 
+  test('a workload takes its own options, and the lab any number of NICs', {
+    timeout,
+  }, async () => {
+    const world = 'predict moe --fabric lab --nodes 8 --nics-per-rank 2 --format markdown';
+    const layer = '--tokens 64 --hidden 1024 --columns DispatchMultiPin';
+    const text = async (more: string) => (await desk.weft(`${world} ${layer} ${more}`)).stdout;
+    const [even, uneven] = [await text(''), await text('--routing zipf:1.2')];
+    for (const one of [even, uneven]) {
+      expect(one).toContain('PREDICTED, not measured');
+      expect(one).toContain('model lab');
+      expect(one).toContain('8 ranks on 8 hosts');
+      expect(one).toContain('2 channels of 0.1 Gbps');
+    }
+    expect(uneven).not.toBe(even);
+  });
+
   test.each([
     ['predict all2all --fabric p9', 'cannot read a fabric model from p9'],
     ['predict write --ranks-per-node 8', '--ranks-per-node has no effect on write'],
@@ -65,6 +81,8 @@ describe('weft predict', () => {
     ['predict all2all --nodes 8..2', 'The range must begin with the smaller value'],
     ['predict all2all --nodes 1023 --columns RoundRobinDMA', 'more than 600000 transfers'],
     ['predict all2all -o p.png', 'charts are written as SVG'],
+    ['predict rate', 'rate cannot be predicted: the model p5 does not include the rate at which'],
+    ['predict victim --fabric lab', 'the model lab does not include queueing delays'],
   ])('%s is refused', { timeout }, async (line, message) => {
     const { exitCode, stderr } = await desk.weft(line);
     expect(stderr).toContain(message);
