@@ -86,7 +86,7 @@ function predictAll(benchmark: PlanBenchmark, asked: Asked, faults: readonly Nic
   const own = Object.entries(asked).filter(
     ([key]) => key in options && (shared.includes(key) || !(key in predictOptions)),
   );
-  const sizes = { minBytes: bytes?.from, maxBytes: bytes?.to };
+  const sizes = bytes && { minBytes: bytes.from, maxBytes: bytes.to, stepFactor: 2 };
   const given = { ...sizes, columns, chunkBytes, buffers, ...Object.fromEntries(own) };
   const job = { ...jobOf(benchmark, given), benchmark };
   const switches = switchesOf(asked);

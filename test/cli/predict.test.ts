@@ -47,6 +47,12 @@ describe('weft predict', () => {
     expect(row.samples).toBeUndefined();
   });
 
+  test('sizes double, whatever the step of the benchmark', { timeout }, async () => {
+    const line = 'predict incast --bytes 1M..4M --columns SinglePin --format json';
+    const { rows } = JSON.parse((await desk.weft(line)).stdout);
+    expect(rows.map(({ bytes }: { bytes: number }) => bytes / 2 ** 20)).toEqual([1, 2, 4]);
+  });
+
   test('a slow NIC shows', { timeout }, async () => {
     const timeOf = async (more: string[]) => {
       const args = ['predict', 'all2all', '--bytes', '32M', '--columns', 'SingleDMA'];
