@@ -73,9 +73,8 @@ export function fitModel(
 ): Fitted {
   const of = (used: FitRow['used']) => rows.filter((row) => row.used === used);
   const first = stage({ ...frame, parameters: neutral }, of('first'));
-  if (first === undefined || !first.names.includes('nicGbps') || first.degreesOfFreedom === 0) {
-    throw tooFew();
-  }
+  const hasRate = first?.intervals.some(([name]) => name === 'nicGbps');
+  if (first === undefined || !hasRate || first.degreesOfFreedom === 0) throw tooFew();
   const added = stage(first.model, of('added'), first);
   if (added === undefined) throw undetermined();
   const residuals = rows.map((row) => residualOf(row, added.model, added.scale));
