@@ -35,6 +35,8 @@ export interface Contest {
   /** Words in front of each `weft`, such as `srun -n 4`. */
   readonly launch: readonly string[];
   readonly folder: string;
+  /** Runs as they are compared, where the sides name the same rows differently; default: as they are. */
+  compareAs?(run: Run): Run;
 }
 
 interface Turn {

@@ -1,36 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import {
-  type Comparison,
-  compareRuns,
-  defaultErrorRate,
-  fewestBlocks,
-} from '../analysis/compare/compare.js';
-import { type Look, looksOf } from '../analysis/compare/looks.js';
+import { type Comparison, defaultErrorRate, fewestBlocks } from '../analysis/compare/compare.js';
 import { percentText } from '../analysis/compare/summary.js';
-import { seededRandom } from '../measure/seeded-random.js';
 import { resultsFolder } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
-import type { Run } from '../results/schema.js';
 import { onOff, option, text, type ValuesOf, wholeNumber } from '../settings/option.js';
+import { type Course, type Ended, inTurns, sides } from './ab-contest.js';
 import { refuseCommand, refuseOwn, refuseRanks, refuseUsed } from './ab-refusals.js';
-import {
-  type Contest,
-  type FailedTurn,
-  parseVariant,
-  type Side,
-  type Stop,
-  sideFolder,
-  takeTurn,
-} from './ab-turns.js';
-import { judgeOptions, printComparison, refuseStrangers } from './compare.js';
+import { type Contest, parseVariant, type Side, sideFolder } from './ab-turns.js';
+import { judgeOptions, printComparison } from './compare.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
-import { StatusLine } from './output/status-line.js';
 import { shellQuoted, shellWords } from './shell-words.js';
-
-const sides = ['a', 'b'] as const;
 
 const variant = (side: Side) =>
   option({
@@ -85,17 +67,7 @@ export function addAbCommand(program: Command): void {
   });
 }
 
-type Given = AbOptions & { readonly seed: number };
-
-/** How a contest ended. */
-interface Ended {
-  readonly rounds: number;
-  /** Absent where not even one run of each side is there. */
-  readonly comparison?: Comparison;
-  readonly stoppedEarly: boolean;
-  readonly failed?: FailedTurn;
-  readonly interrupted: boolean;
-}
+type Given = AbOptions & Course;
 
 async function contest(words: readonly string[], options: AbOptions): Promise<number> {
   refuseRanks();
@@ -109,78 +81,8 @@ async function contest(words: readonly string[], options: AbOptions): Promise<nu
   for (const { words: own } of Object.values(made.variants)) refuseOwn(own);
   for (const side of sides) refuseUsed(sideFolder(made, side));
   const given = { ...options, seed: options.seed ?? randomInt(1_000_000) };
-  return tell(await holdInterrupts((stop) => takeTurns(made, given, stop)), made, given);
-}
-
-/** Ctrl-C ends the turn in work, a second one at once; what was measured before is compared. */
-async function holdInterrupts<T>(work: (stop: Stop) => Promise<T>): Promise<T> {
-  const [soon, atOnce] = [new AbortController(), new AbortController()];
-  const end = () => (soon.signal.aborted ? atOnce : soon).abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, end);
-  try {
-    return await work({ soon: soon.signal, atOnce: atOnce.signal });
-  } finally {
-    for (const signal of signals) process.off(signal, end);
-  }
-}
-
-async function takeTurns(made: Contest, given: Given, stop: Stop): Promise<Ended> {
-  const looks = looksOf(given.rounds);
-  const random = seededRandom(given.seed);
-  const startedMs = performance.now();
-  const runs: Record<Side, Run[]> = { a: [], b: [] };
-  const compared = ({ errorRate }: Look) =>
-    compareRuns(runs.a, runs.b, {
-      ...{ tolerance: given.tolerance / 100, errorRate },
-      abWords: typed(given, made.command),
-    });
-  using status = new StatusLine(given.quiet);
-  for (let round = 1; ; round++) {
-    const order: readonly Side[] = random() < 0.5 ? sides : ['b', 'a'];
-    for (const side of order) {
-      status.say(
-        `round ${round} of ${given.rounds}: ${side.toUpperCase()}${timeLeft(startedMs, runs, given)}`,
-      );
-      const turn = await tryTwice(made, { side, round }, runs[side].length > 0, stop);
-      if (!('code' in turn)) {
-        runs[side].push(turn);
-        continue;
-      }
-      const some = runs.a.length > 0 && runs.b.length > 0;
-      const last = some ? { comparison: compared(looks.at(-1)!) } : {};
-      const why = stop.soon.aborted ? { interrupted: true } : { interrupted: false, failed: turn };
-      return { rounds: round, stoppedEarly: false, ...last, ...why };
-    }
-    if (round === 1) refuseStrangers(compared(looks[0]!));
-    const look = looks.find(({ rounds }) => rounds === round);
-    if (look === undefined) continue;
-    const comparison = compared(look);
-    const decided = comparison.rows.every(({ verdict }) => verdict !== 'unclear');
-    const stoppedEarly = decided && round < given.rounds;
-    if (stoppedEarly || round === given.rounds)
-      return { rounds: round, comparison, stoppedEarly, interrupted: false };
-  }
-}
-
-/** If it goes on to the last round. */
-function timeLeft(startedMs: number, { a, b }: Record<Side, Run[]>, { rounds }: Given): string {
-  const done = a.length + b.length;
-  if (done === 0) return '';
-  const seconds = ((performance.now() - startedMs) / done / 1000) * (2 * rounds - done);
-  const text = seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
-  return `, at most ${text} left`;
-}
-
-/** Wrong usage fails again, and so does what never worked; a run that once did may have had bad luck. */
-async function tryTwice(
-  made: Contest,
-  turn: { side: Side; round: number },
-  worked: boolean,
-  stop: Stop,
-): Promise<Run | FailedTurn> {
-  const first = await takeTurn(made, turn, stop);
-  return 'code' in first && worked && !stop.soon.aborted ? takeTurn(made, turn, stop) : first;
+  const course = { ...given, abWords: typed(given, words) };
+  return tell(await inTurns(made, course), made, given);
 }
 
 /** What the user typed, for the command that goes on. */
