@@ -4,14 +4,14 @@ import { WeftError } from '../errors.js';
 import { ancestors, identify } from '../world/index.js';
 
 /** Ranks would each start all runs. */
-export function refuseRanks(): void {
+export function refuseRanks(command = 'weft ab'): void {
   const { launcher } = identify(process.env, { ancestors, ranks: 1 });
   if (launcher === 'single') return;
   throw new WeftError(
     'BAD_USAGE',
-    `${launcher} started weft ab, but weft ab must start the ranks itself`,
+    `${launcher} started ${command}, which must start the ranks itself`,
     {
-      hint: "Start weft ab without a launcher and pass it with --launch: weft ab --launch 'srun -n 4' … -- write.",
+      hint: `Start ${command} without a launcher and pass it with --launch, e.g. --launch 'srun -n 4'.`,
     },
   );
 }

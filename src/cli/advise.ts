@@ -1,26 +1,35 @@
 import type { Command } from 'commander';
-import { formatBytes, formatNanoseconds, gbpsOf, plural, sizeText } from '../measure/units.js';
-import type { Strategy } from '../plan/strategies.js';
-import { alignedTable } from '../results/formats/plain-table.js';
-import { wrap } from '../results/formats/text.js';
+import type { Change, OpenQuestion } from '../analysis/advice/change.js';
+import { fewestBlocks } from '../analysis/compare/compare.js';
+import { benchmarks } from '../benchmarks/index.js';
+import { WeftError } from '../errors.js';
+import { adviceJson, type Commands, formatAdvice, formatTried } from '../results/formats/advice.js';
 import { device, pinned } from '../runner/columns.js';
+import { adviseRuns } from '../runner/predict/advise-runs.js';
 import {
-  type Advice,
-  advise,
-  type Flip,
-  mapBuffers,
-  mapSizes,
-  type WriteQuestion,
-} from '../runner/predict/advise.js';
-import { choice, option, sizeAboveZero, wholeNumber } from '../settings/option.js';
+  choice,
+  flagOf,
+  onOff,
+  option,
+  sizeAboveZero,
+  text,
+  type ValuesOf,
+  wholeNumber,
+} from '../settings/option.js';
 import { predictOptions } from '../settings/predict.js';
+import { commandLine } from './ab-words.js';
+import { answer } from './advise-strategy.js';
+import { tryChange } from './advise-try.js';
+import { pathsOf } from './compare.js';
 import { fabricModel } from './fabric-model.js';
-import { addOptions, readOptions } from './options.js';
+import { addOptions, givenOptions, readOptions } from './options.js';
+import { exitCode } from './output/failure.js';
 import { stdoutTerminal } from './output/terminal.js';
+import { readRuns } from './pictures.js';
 import { formatOption } from './show-options.js';
 
-const table = {
-  fabric: predictOptions.fabric,
+/** Of advice without runs. */
+const strategyOptions = {
   buffers: option({
     flags: '--buffers <count>',
     help: 'buffers in flight, each to another peer',
@@ -39,97 +48,124 @@ const table = {
     kind: choice(['device', 'pinned']),
     default: 'device',
   }),
-  format: formatOption,
 };
 
-/** `weft advise`: how to spread buffers over NICs, from a model of a fabric. */
+/** Of advice on runs. */
+const runOptions = {
+  column: option({
+    flags: '--column <name>',
+    help: 'column in use, e.g. MultiPin',
+    kind: text,
+    defaultText: 'the simplest',
+  }),
+  try: onOff('--try', 'measure the first change in turns with the current setting'),
+  rounds: option({
+    flags: '--rounds <count>',
+    help: 'with --try: maximum number of runs per side',
+    kind: wholeNumber(fewestBlocks),
+    default: 10,
+  }),
+  launch: option({
+    flags: '--launch <words>',
+    help: 'with --try: command that launches every run',
+    kind: text,
+    default: '',
+  }),
+  out: option({
+    flags: '--out <folder>',
+    help: 'with --try: new folder for the run files',
+    kind: text,
+    defaultText: 'in weft-results/',
+  }),
+  seed: option({
+    flags: '--seed <number>',
+    help: 'with --try: seed of the random order',
+    kind: wholeNumber(0),
+    defaultText: 'random',
+  }),
+  quiet: onOff('--quiet', 'no progress on stderr'),
+};
+
+const table = {
+  fabric: option({
+    flags: predictOptions.fabric.flags,
+    help: predictOptions.fabric.help,
+    kind: text,
+    defaultText: 'p5; with runs: fitted to them',
+  }),
+  ...strategyOptions,
+  ...runOptions,
+  format: formatOption,
+};
+type Asked = ValuesOf<typeof table>;
+
+/** `weft advise`: how to spread buffers over NICs, or what to change in what runs measured. */
 export function addAdviseCommand(program: Command): void {
   const command = program
     .command('advise')
-    .description('Recommend a strategy for sending buffers.');
-  addOptions(command, table).action((raw: unknown) => {
-    const { fabric, memory, bytes, buffers, format } = readOptions(raw, table);
-    const question = {
-      fabric: fabricModel(fabric),
-      memory: memory === 'device' ? device : pinned,
-      bytes,
-      buffers,
-    };
-    const advice = advise(question);
-    process.stdout.write(format === 'json' ? jsonOf(advice, question) : textOf(advice, question));
+    .argument('[runs...]', 'run files or folders to look at')
+    .description('Recommend a strategy for sending buffers, or what to change in runs.');
+  addOptions(command, table).action(async (runs: string[], raw: unknown) => {
+    const asked = readOptions(raw, table);
+    const given = Object.keys(givenOptions(raw, table));
+    if (runs.length > 0) {
+      refuse(given, strategyOptions, 'with run files');
+      process.exitCode = await adviseOn(runs, asked);
+      return;
+    }
+    refuse(given, runOptions, 'without run files');
+    const { fabric = 'p5', memory, bytes, buffers, format } = asked;
+    const kind = memory === 'device' ? device : pinned;
+    const question = { fabric: fabricModel(fabric), memory: kind, bytes, buffers };
+    process.stdout.write(answer(question, format, stdoutTerminal().width));
   });
 }
 
-/** As users read strategies. */
-const names: Record<Strategy['id'], string> = {
-  single: 'single',
-  multi: 'split',
-  roundRobin: 'round-robin',
+function refuse(given: readonly string[], options: Partial<typeof table>, when: string): void {
+  const found = Object.entries(options).find(([key]) => given.includes(key));
+  if (found === undefined) return;
+  throw new WeftError('BAD_USAGE', `${flagOf(found[1])} has no effect ${when}`, {
+    hint: 'Leave it out.',
+  });
+}
+
+const commands: Commands = {
+  change: ({ run, options }: Change) =>
+    options && commandLine(run, { ...options.shared, ...options.to }),
+  question: ({ run, measure }: OpenQuestion) =>
+    run && measure && commandLine(...asked(run, measure)),
 };
-const nameOf = ({ id }: Strategy): string => names[id];
 
-function textOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestion): string {
+/** The run itself with other options; of another benchmark, only what says over which NICs it goes. */
+function asked(
+  run: NonNullable<OpenQuestion['run']>,
+  { benchmark, options }: NonNullable<OpenQuestion['measure']>,
+): Parameters<typeof commandLine> {
+  if (benchmark === run.benchmark) return [run, options];
+  const { provider, nics, channels } = run.settings;
+  const settings = Object.fromEntries(
+    Object.entries({ provider, nics, channels }).filter(([, value]) => value !== undefined),
+  ) as typeof run.settings;
+  return [{ ...run, benchmark, settings }, options];
+}
+
+async function adviseOn(paths: readonly string[], options: Asked): Promise<number> {
+  const { fabric, column, format } = options;
   const { width } = stdoutTerminal();
-  const title = `Use ${nameOf(advice.best)} for ${plural(buffers, 'buffer')} of ${sizeText(bytes)} in ${memory.id} memory (PREDICTED with the model ${fabric.name}, not measured)`;
-  const times = alignedTable({
-    heads: ['strategy', 'predicted', 'Gbps'],
-    lines: advice.times.map(({ strategy, nanoseconds }) => [
-      nameOf(strategy),
-      formatNanoseconds(nanoseconds),
-      gbpsOf(bytes * buffers, nanoseconds).toFixed(1),
-    ]),
-    left: [0],
-  });
-  const sections = [
-    wrap(title, width),
-    wrap(advice.reason, width),
-    times,
-    flipLines(advice.flips, bytes, buffers).flatMap((line) => wrap(line, width)),
-    mapLines(advice),
-  ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const runs = readRuns(paths.flatMap(pathsOf));
+  const model = fabric === undefined ? undefined : fabricModel(fabric);
+  const advice = adviseRuns({ runs, fabric: model, column }, benchmarks);
+  const isTable = format === 'table';
+  if (isTable) process.stdout.write(formatAdvice(advice, commands, width));
+  const change = options.try ? firstToTry(advice.changes) : undefined;
+  const tried = change && (await tryChange(change, options));
+  if (!isTable) process.stdout.write(adviceJson(advice, commands, tried));
+  else if (tried) process.stdout.write(formatTried(tried, width));
+  return tried?.verdict === 'slower' ? exitCode.verdict : exitCode.ok;
 }
 
-function flipLines(flips: readonly Flip[], bytes: number, buffers: number): string[] {
-  const told = (over: Flip['over'], fixed: string, text: (value: number) => string) => {
-    const own = flips.filter((flip) => flip.over === over);
-    const parts = own.map(({ from, to }) => `${nameOf(to)} from ${text(from)} up`);
-    return `With ${fixed}: ${parts.join(', ') || 'the same strategy is always the fastest'}.`;
-  };
-  return [
-    told('bytes', plural(buffers, 'buffer'), sizeText),
-    told('buffers', `buffers of ${sizeText(bytes)}`, (count) => plural(count, 'buffer')),
-  ];
-}
-
-const mapLines = ({ map }: Advice): string[] => [
-  'Fastest strategy by buffer size and number of buffers (robin: round-robin):',
-  ...alignedTable({
-    heads: ['', ...mapBuffers.map(String)],
-    lines: map.map((line, i) => [
-      formatBytes(mapSizes[i]!),
-      ...line.map((best) => nameOf(best).replace('round-', '')),
-    ]),
-  }),
-];
-
-function jsonOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestion): string {
-  const { best, times, reason, flips, map } = advice;
-  const record = {
-    schema: 'weft.advice/1',
-    model: { name: fabric.name, source: fabric.source, parameters: fabric.parameters },
-    bytes,
-    buffers,
-    memory: memory.id,
-    best: nameOf(best),
-    reason,
-    strategies: times.map(({ strategy, nanoseconds }) => ({
-      strategy: nameOf(strategy),
-      nanoseconds,
-      gbps: gbpsOf(bytes * buffers, nanoseconds),
-    })),
-    flips: flips.map(({ over, from, to }) => ({ over, from, to: nameOf(to) })),
-    map: { bytes: mapSizes, buffers: mapBuffers, best: map.map((line) => line.map(nameOf)) },
-  };
-  return `${JSON.stringify(record, null, 2)}\n`;
+function firstToTry(changes: readonly Change[]): Change | undefined {
+  const found = changes.find(({ options }) => options !== undefined);
+  if (found === undefined) process.stderr.write('weft: nothing to try: no change is an option\n');
+  return found;
 }

@@ -1,0 +1,100 @@
+import { isWeftError } from '../../errors.js';
+import { traitsOf } from '../../results/column-name.js';
+import type { Run } from '../../results/schema.js';
+import { type FabricModel, fabricSchemaName } from '../../simulate/fabric-model.js';
+import { fitModel } from '../../simulate/fit.js';
+import type { Benchmark } from '../benchmark.js';
+import { figuresOfRuns, fitRows, type MeasuredFigure, type RowChoice } from './calibrate.js';
+
+/** A world in which every rank has NICs to itself, as in the model. */
+export interface ModelledWorld {
+  readonly nodes: number;
+  readonly ranksPerNode: number;
+}
+
+/** The world of a run as the model has it; undefined where ranks of a host share NICs, or where that is not known. */
+export function modelledWorld({ world, rows }: Run): ModelledWorld | undefined {
+  const { ranks, hosts } = world;
+  // What stays inside a host counts as if every rank had NICs of its own; so does its bound.
+  if (hosts.length <= 1 || ranks === hosts.length) return { nodes: ranks, ranksPerNode: 1 };
+  const nics = rows.flatMap(({ path }) => path?.nics ?? []);
+  const isShared = nics.length === 0 || nics.some((nic) => nic.ranks.length > 1);
+  if (isShared || ranks % hosts.length !== 0) return undefined;
+  return { nodes: hosts.length, ranksPerNode: ranks / hosts.length };
+}
+
+/** NICs of a rank. More channels than NICs share their rate, which the model does not know. */
+export const nicsOf = ({ fabric }: Run): number =>
+  new Set(fabric.channels.map(({ nic }, channel) => nic ?? channel)).size;
+
+/** The same NICs between the same hosts, opened in the same way. */
+export const fabricKey = ({ world, fabric }: Run): string =>
+  JSON.stringify([
+    world.hosts,
+    fabric.provider,
+    fabric.channels.map(({ lineRateGbps }) => lineRateGbps),
+  ]);
+
+/** What a fit reads. */
+const fitted = ['sendrecv', 'write', 'all2all'];
+
+/** A model fitted to runs on one fabric; undefined where they have too few single-channel rows. */
+export function modelOfRuns(
+  runs: readonly Run[],
+  benchmarks: readonly Benchmark[],
+): FabricModel | undefined {
+  const chunk = runs.map(({ settings }) => settings.chunkBytes).find((one) => one != null);
+  const used = runs.filter(
+    (run) =>
+      fitted.includes(run.benchmark) &&
+      modelledWorld(run) !== undefined &&
+      nicsOf(run) === run.fabric.channels.length &&
+      (run.settings.chunkBytes ?? chunk) === chunk,
+  );
+  const figures = used.flatMap((run) =>
+    figuresOfRuns([run]).map((figure): MeasuredFigure => ({ ...figure, ...modelledWorld(run) })),
+  );
+  if (figures.length === 0) return undefined;
+  const frame = {
+    schema: fabricSchemaName,
+    name: 'fitted to these runs',
+    source: used.map(({ id }) => id).join(', '),
+    nicsPerRank: nicsOf(used[0]!),
+    lineRateGbps: lineRateOf(used),
+    chunkBytes: typeof chunk === 'number' ? chunk : 2 ** 20,
+  } as const;
+  const byId = (id: string) => benchmarks.find((one) => one.id === id)!;
+  const fit = (also: readonly RowChoice[]) => fitModel(frame, fitRows(figures, also, byId)).model;
+  return tryFit(() => fit(telling(figures))) ?? tryFit(() => fit([]));
+}
+
+/** The nominal rate of a NIC; where it is not known, the fastest single-channel row. */
+function lineRateOf(runs: readonly Run[]): number {
+  const known = runs[0]!.fabric.channels[0]?.lineRateGbps;
+  const rates = runs.flatMap(({ rows }) =>
+    rows
+      .filter(({ column }) => traitsOf(column).strategy === 'single')
+      .map(({ gbps }) => gbps ?? 0),
+  );
+  return known ?? Math.max(1e-3, ...rates);
+}
+
+/** The rows that tell what single-channel rows do not: the smallest split write, the largest exchange over one NIC. */
+function telling(figures: readonly MeasuredFigure[]): RowChoice[] {
+  const of = (benchmark: string, strategy: string) =>
+    figures
+      .filter((one) => one.benchmark === benchmark && traitsOf(one.column).strategy === strategy)
+      .sort((a, b) => a.bytes - b.bytes);
+  return [of('write', 'multi')[0], of('all2all', 'single').at(-1)]
+    .filter((one) => one !== undefined)
+    .map(({ benchmark, column, bytes }) => ({ benchmark, column, bytes }));
+}
+
+function tryFit(fit: () => FabricModel): FabricModel | undefined {
+  try {
+    return fit();
+  } catch (error) {
+    if (isWeftError(error) && error.code === 'BAD_USAGE') return undefined;
+    throw error;
+  }
+}
