@@ -5,7 +5,6 @@ import { type Change, gainOver } from '../analysis/advice/change.js';
 import type { Comparison } from '../analysis/compare/compare.js';
 import { WeftError } from '../errors.js';
 import { formatRate, listLabs } from '../lab/index.js';
-import { median } from '../measure/quantile.js';
 import type { Tried, TriedVerdict } from '../results/formats/advice.js';
 import { resultsFolder } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
@@ -38,7 +37,6 @@ export async function tryChange(change: Change, options: TryOptions): Promise<Tr
   const own = Object.fromEntries(Object.keys({ ...from, ...to }).map((key) => [key, undefined]));
   const words = shellWords(runWords(run, { ...own, ...both }));
   const folder = options.out ?? join(resultsFolder, newRunId('advise', new Date()));
-  const kept: Run[] = [];
   const contest: Contest = {
     variants: {
       a: parseVariant(variantWords(run, from)),
@@ -47,10 +45,7 @@ export async function tryChange(change: Change, options: TryOptions): Promise<Tr
     command: words,
     launch: shellWords(options.launch === '' ? await launchFor(run) : options.launch),
     folder,
-    compareAs: (one) => {
-      kept.push(one);
-      return sameNames(one, change);
-    },
+    compareAs: (one) => sameNames(one, change),
   };
   for (const side of ['a', 'b'] as const) refuseUsed(sideFolder(contest, side));
   const course = { ...options, seed: options.seed ?? randomInt(1_000_000), tolerance: 3 };
@@ -61,7 +56,7 @@ export async function tryChange(change: Change, options: TryOptions): Promise<Tr
   if (failed)
     throw unfinished(`${failed.side === 'a' ? change.from : change.to} failed: ${failed.words}`);
   if (interrupted || comparison === undefined) throw unfinished('interrupted');
-  return { change, rounds, ...cameTrue(change, comparison, kept), folder };
+  return { change, rounds, ...cameTrue(change, comparison), folder };
 }
 
 /** Both sides under the name of the column in use, so that their rows are compared. */
@@ -75,38 +70,16 @@ function sameNames(run: Run, { options }: Change): Run {
   return { ...run, rows };
 }
 
-function cameTrue(change: Change, { rows, errorRate }: Comparison, runs: readonly Run[]) {
+function cameTrue(change: Change, { rows, errorRate }: Comparison) {
   const gains = rows.flatMap(({ bytes, ratio, interval }) => {
     if (bytes === null || ratio === null || interval === null) return [];
-    const more = moreBytes(change, runs, bytes);
-    const gain = {
-      factor: more / ratio,
-      interval: [more / interval[1], more / interval[0]] as const,
-    };
-    return [{ bytes, gain }];
+    return [
+      { bytes, gain: { factor: 1 / ratio, interval: [1 / interval[1], 1 / interval[0]] as const } },
+    ];
   });
   if (gains.length === 0) throw unfinished('no row was measured on both sides');
   const gain = gainOver(gains.map((one) => one.gain));
   return { gain, rows: gains, confidence: 1 - errorRate, verdict: verdictOf(change, gain) };
-}
-
-/** How many times the bytes that an iteration of the changed column moves: round-robin may write to all peers at once. */
-function moreBytes({ options }: Change, runs: readonly Run[], bytes: number): number {
-  const [from, to] = [options!.from.columns, options!.to.columns] as (
-    | readonly string[]
-    | undefined
-  )[];
-  const movedBy = (names: readonly string[] | undefined) =>
-    median(
-      runs.flatMap(({ rows }) =>
-        rows
-          .filter((row) => row.bytes === bytes && names?.includes(row.column))
-          .flatMap(({ gbps, nanoseconds }) =>
-            gbps && nanoseconds ? [gbps * nanoseconds.mean] : [],
-          ),
-      ),
-    );
-  return from === undefined || to === undefined ? 1 : movedBy(to) / movedBy(from);
 }
 
 function verdictOf({ gain: expected }: Change, { factor, interval }: Tried['gain']): TriedVerdict {

@@ -7,6 +7,7 @@ import {
   type Change,
   type Gain,
   gainOver,
+  type OpenQuestion,
   type SteadyRow,
   settingText,
   steadyRows,
@@ -27,13 +28,16 @@ const columnIn = (family: string, strategy: StrategyName): string =>
 export interface Family {
   /** The column in use; the others are compared with it. */
   readonly current: string;
-  /** All measured columns, the simplest strategy first. */
+  /** The measured columns that move as much in an iteration, the simplest strategy first. */
   readonly columns: readonly string[];
+  /** Those that move more or less. */
+  readonly apart: readonly string[];
 }
 
 /** The columns of a run that differ in strategy alone. In use is the one that `asked` names, else the simplest. */
 export function familiesOf(run: Run, asked: string | undefined): Family[] {
-  const columns = [...new Set(steadyRows(run).map(({ column }) => column))];
+  const rows = steadyRows(run);
+  const columns = [...new Set(rows.map(({ column }) => column))];
   const known = columns.filter((column) => traitsOf(column).strategy !== undefined);
   const wanted = asked === undefined ? undefined : traitsOf(asked).strategy;
   return [...groupBy(known, familyOf)].map(([family]) => {
@@ -41,8 +45,42 @@ export function familiesOf(run: Run, asked: string | undefined): Family[] {
       .map((one) => columnIn(family, one))
       .filter((one) => known.includes(one));
     const inUse = wanted === undefined ? undefined : columnIn(family, wanted);
-    return { current: sorted.find((one) => one === inUse) ?? sorted[0]!, columns: sorted };
+    const current = sorted.find((one) => one === inUse) ?? sorted[0]!;
+    const isAlike = (column: string) =>
+      rows.some(
+        (row) =>
+          row.column === column &&
+          rows.some(
+            (one) => one.column === current && one.bytes === row.bytes && movesAlike(one, row),
+          ),
+      );
+    return {
+      current,
+      columns: sorted.filter(isAlike),
+      apart: sorted.filter((column) => !isAlike(column)),
+    };
   });
+}
+
+/** Whether two rates are of as many bytes: `write` without --buffers sends to all peers at once in RoundRobin alone. */
+function movesAlike(a: SteadyRow, b: SteadyRow): boolean {
+  const [one, other] = [a, b].map(({ gbps, nanoseconds }) => gbps * (nanoseconds?.mean ?? 0));
+  return Math.abs(one! / other! - 1) < 0.01;
+}
+
+/** Strategies that cannot be compared, and what would compare them. */
+export function incomparable(run: Run, asked: string | undefined): OpenQuestion[] {
+  const apart = familiesOf(run, asked).filter((family) => family.apart.length > 0);
+  const [first] = apart;
+  if (first === undefined) return [];
+  const reason = `An iteration of ${first.apart.join(', ')} moves more or less data than one of ${first.current}: they cannot be compared.`;
+  const options = { buffers: run.world.ranks - 1 };
+  return [
+    {
+      ...{ what: 'strategy', reason, run },
+      ...(run.benchmark === 'write' && { measure: { benchmark: 'write', options } }),
+    },
+  ];
 }
 
 /** Strategies that the run measured side by side: where another one than that in use is faster. */
@@ -82,7 +120,7 @@ function typical(rows: readonly SteadyRow[], column: string): SteadyRow | undefi
   return own[Math.floor((own.length - 1) / 2)];
 }
 
-/** How many times as fast; by rates, since columns may move different numbers of buffers. */
+/** How many times as fast. */
 export function gainOf(from: SteadyRow, to: SteadyRow): Gain {
   const factor = to.gbps / from.gbps;
   const spread = Math.hypot(relativeError(from), relativeError(to));

@@ -6,7 +6,11 @@ import {
   steadyRows,
 } from '../../analysis/advice/change.js';
 import { conditionsOf } from '../../analysis/advice/conditions.js';
-import { measuredSettings, measuredStrategies } from '../../analysis/advice/measured.js';
+import {
+  incomparable,
+  measuredSettings,
+  measuredStrategies,
+} from '../../analysis/advice/measured.js';
 import { groupBy } from '../../measure/group.js';
 import { formatBytes } from '../../measure/units.js';
 import type { Run } from '../../results/schema.js';
@@ -57,7 +61,7 @@ function adviseRun(
     : { changes: [], open: noModel(run) };
   return {
     changes: [...conditions.changes, ...measuredStrategies(run, column), ...predicted.changes],
-    open: [...conditions.open, ...predicted.open],
+    open: [...conditions.open, ...incomparable(run, column), ...predicted.open],
   };
 }
 

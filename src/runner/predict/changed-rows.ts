@@ -27,6 +27,8 @@ export interface Base {
 
 interface Predicted {
   readonly gbps: number;
+  /** What an iteration moves. */
+  readonly bits: number;
   /** Of the time, on a scale of factors. */
   readonly uncertainty: number;
 }
@@ -48,7 +50,8 @@ export function predict(
   const row = rows.find((one) => one.bytes === bytes);
   if (row?.gbps == null) return undefined;
   const mean = row.nanoseconds!.mean;
-  return { gbps: row.gbps, uncertainty: row.interval ? Math.log(row.interval[1] / mean) : 0 };
+  const bits = row.gbps * mean;
+  return { gbps: row.gbps, bits, uncertainty: row.interval ? Math.log(row.interval[1] / mean) : 0 };
 }
 
 /** Both predictions share the model, so the gain is no less certain than the less certain of them. */
@@ -68,7 +71,9 @@ export function changeTo(
   const { columns, ...options } = to;
   const gains = rows.flatMap(({ row, predicted }) => {
     const other = predict(subject, columns?.[0] ?? column, row.bytes, options);
-    const gain = other && gainOf(predicted, other, most?.(row));
+    // Columns that move more or less in an iteration are other questions.
+    const isAlike = other && Math.abs(other.bits / predicted.bits - 1) < 0.01;
+    const gain = isAlike ? gainOf(predicted, other, most?.(row)) : undefined;
     return gain && gain.factor >= worthwhile ? [{ bytes: row.bytes, gain }] : [];
   });
   if (gains.length === 0) return undefined;

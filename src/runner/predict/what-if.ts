@@ -64,7 +64,7 @@ function inFamily(subject: Subject, family: Family): Found {
   return {
     changes: [
       ...otherStrategies(subject, base, family),
-      ...moreChannels(subject, base),
+      ...moreChannels(subject, base, family),
       ...settings,
     ],
     open: room ? chunkUnknown(subject) : [],
@@ -98,47 +98,48 @@ function otherStrategies(subject: Subject, base: Base, family: Family): Change[]
       !family.columns.includes(name) &&
       !skipped.includes(name),
   );
-  return others.flatMap(({ name, strategy }): Change[] => {
-    const found = changeTo(subject, base, { columns: [name] });
-    if (found === undefined) return [];
-    const reason = `The run did not measure ${name} (${strategy.summary}). The model (${model.name}) predicts both.`;
-    const options = { from: { columns: [base.column] }, to: { columns: [name] } };
-    return [
-      {
-        run,
-        what: 'strategy',
-        from: base.column,
-        to: name,
-        ...found,
-        known: 'predicted',
-        reason,
-        options,
-      },
-    ];
-  });
+  const found = others
+    .flatMap(({ name, strategy }) => {
+      const change = changeTo(subject, base, { columns: [name] });
+      return change ? [{ name, strategy, ...change }] : [];
+    })
+    .sort((a, b) => b.gain.factor - a.gain.factor);
+  // The second best is of use only at sizes where the best is none.
+  const [best, ...rest] = found;
+  const useful = rest.filter(({ bytes }) => bytes.some((one) => !best!.bytes.includes(one)));
+  return [...(best ? [best] : []), ...useful].map(({ name, strategy, bytes, gain }) => ({
+    ...{ run, what: 'strategy', from: base.column, to: name, bytes, gain, known: 'predicted' },
+    reason: `The run did not measure ${name} (${strategy.summary}). The model (${model.name}) predicts both.`,
+    options: { from: { columns: [base.column] }, to: { columns: [name] } },
+  }));
 }
 
-/** NICs that the hosts have and the run did not use. */
-function moreChannels(subject: Subject, base: Base): Change[] {
+/** NICs that the hosts have and the run did not use, with the measured column that makes the most of them. */
+function moreChannels(subject: Subject, base: Base, { columns }: Family): Change[] {
   const { run, model } = subject;
   const used = nicsOf(run);
   const there = nicsOnEveryHost(run);
   if (there <= used) return [];
-  const found = changeTo(subject, base, { channels: there });
-  if (found === undefined) return [];
+  const [best] = columns
+    .flatMap((column) => {
+      const found = changeTo(subject, base, { channels: there, columns: [column] });
+      return found ? [{ column, ...found }] : [];
+    })
+    .sort((a, b) => b.gain.factor - a.gain.factor);
+  if (best === undefined) return [];
+  const { column, ...found } = best;
   return [
     {
       run,
       what: 'channels',
-      from: String(used),
-      to: String(there),
+      from: `${used} (${base.column})`,
+      to: `${there} (${column})`,
       ...found,
       known: 'predicted',
-      reason: `${base.column} used ${used} of ${plural(there, 'NIC')} of every host. The model (${model.name}) assumes that the others are as fast.`,
+      reason: `The run used ${used} of ${plural(there, 'NIC')} of every host. The model (${model.name}) assumes that the others are as fast.`,
       options: {
-        from: { channels: used },
-        to: { channels: there, nics: undefined },
-        shared: { columns: [base.column] },
+        from: { channels: used, nics: run.settings.nics, columns: [base.column] },
+        to: { channels: there, nics: undefined, columns: [column] },
       },
     },
   ];
