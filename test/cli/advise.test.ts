@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Desk } from '../benchmarks/weft.js';
+
+const timeout = 120_000;
+const desk = new Desk();
+afterAll(() => desk[Symbol.dispose]());
+
+/** Rows of a busy machine may be noisy, which advice leaves out; this is about the change. */
+function calm(file: string): void {
+  const path = join(desk.folder, file);
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"noisy":true', '"noisy":false'));
+}
+
+const lab = join(import.meta.dirname, '../runner/advice-runs');
+
+describe('weft advise RUN', () => {
+  test('measures two settings, advises the faster one and --try repeats both in turns', {
+    timeout,
+  }, async () => {
+    const line = 'write --provider shm -b 1M -e 1M -n 8 -w 1 --columns SinglePin --quiet';
+    await desk.weft(`${line} --chunk 1K --out runs/1.jsonl`);
+    await desk.weft(`${line} --out runs/2.jsonl`);
+    calm('runs/1.jsonl');
+    calm('runs/2.jsonl');
+    const seen = await desk.weft('advise runs');
+    expect(seen.stderr).toBe('');
+    expect(seen.stdout).toMatch(/^1\. chunk: 1K → 16M, .*× as fast \(.*\), measured$/m);
+    expect(seen.stdout).toMatch(/^ {3}weft write .*--chunk 16M/m);
+
+    const said = await desk.weft('advise runs --try --rounds 5 --seed 1 --out tried --format json');
+    const { schema, changes, tried } = JSON.parse(said.stdout);
+    expect(schema).toBe('weft.advice/1');
+    expect(changes[0]).toMatchObject({ what: 'chunk', benchmark: 'write', from: '1K', to: '16M' });
+    expect(tried).toMatchObject({ change: 0, rounds: 5, expected: changes[0].gain });
+    expect(tried.gain.factor).toBeGreaterThan(1);
+    expect(said.exitCode).toBe(0);
+    expect(readFileSync(join(desk.folder, 'tried/b/05.jsonl'), 'utf8')).toContain(
+      '"chunkBytes":16777216',
+    );
+  });
+
+  test('text fits 100 columns but for commands, which stay on one line', { timeout }, async () => {
+    const { stdout } = await desk.weft(`advise ${lab}`, { COLUMNS: '100' });
+    expect(stdout).toMatch(/^What to change, the most valuable first:\n\n1\. /);
+    expect(stdout).toContain('Predicted with the model fitted to these runs');
+    for (const text of stdout.split('\n').filter((one) => !/^ +weft /.test(one))) {
+      expect(text.length).toBeLessThanOrEqual(100);
+    }
+  });
+
+  test.each([
+    [`advise ${lab} --buffers 3`, '--buffers has no effect with run files'],
+    ['advise --try', '--try has no effect without run files'],
+    ['advise nowhere.jsonl', 'nowhere.jsonl does not exist'],
+  ])('%s is refused', { timeout }, async (line, message) => {
+    const { exitCode, stderr } = await desk.weft(line);
+    expect(stderr).toContain(message);
+    expect(exitCode).not.toBe(0);
+  });
+
+  test('--try refuses a world that cannot be repeated here, and says how to name one', {
+    timeout,
+  }, async () => {
+    const file = readFileSync(join(lab, 'write.jsonl'), 'utf8');
+    const path = join(desk.folder, 'slurm.jsonl');
+    writeFileSync(path, file.replace('"launcher":"local"', '"launcher":"srun"'));
+    const { exitCode, stderr } = await desk.weft('advise slurm.jsonl --try');
+    expect(stderr).toMatch(/--try cannot repeat run .*: srun started its ranks/);
+    expect(stderr).toContain("--launch 'srun -N 4 -n 4'");
+    expect(exitCode).toBe(2);
+  });
+});
