@@ -3,7 +3,7 @@ import { traitsOf } from '../../results/column-name.js';
 import type { Run } from '../../results/schema.js';
 import { type FabricModel, fabricSchemaName } from '../../simulate/fabric-model.js';
 import { fitModel } from '../../simulate/fit.js';
-import type { Benchmark } from '../benchmark.js';
+import { type Benchmark, isPlanned } from '../benchmark.js';
 import { figuresOfRuns, fitRows, type MeasuredFigure, type RowChoice } from './calibrate.js';
 
 /** A world in which every rank has NICs to itself, as in the model. */
@@ -35,18 +35,20 @@ export const fabricKey = ({ world, fabric }: Run): string =>
     fabric.channels.map(({ lineRateGbps }) => lineRateGbps),
   ]);
 
-/** What a fit reads. */
-const fitted = ['sendrecv', 'write', 'all2all'];
+/** Whether a fit reads its rows. */
+const isFitted = (benchmark: Benchmark | undefined): boolean =>
+  benchmark !== undefined && isPlanned(benchmark) && benchmark.fitsModels === true;
 
 /** A model fitted to runs on one fabric; undefined where they have too few single-channel rows. */
 export function modelOfRuns(
   runs: readonly Run[],
   benchmarks: readonly Benchmark[],
 ): FabricModel | undefined {
+  const byId = (id: string) => benchmarks.find((one) => one.id === id);
   const chunk = runs.map(({ settings }) => settings.chunkBytes).find((one) => one != null);
   const used = runs.filter(
     (run) =>
-      fitted.includes(run.benchmark) &&
+      isFitted(byId(run.benchmark)) &&
       modelledWorld(run) !== undefined &&
       nicsOf(run) === run.fabric.channels.length &&
       (run.settings.chunkBytes ?? chunk) === chunk,
@@ -63,8 +65,11 @@ export function modelOfRuns(
     lineRateGbps: lineRateOf(used),
     chunkBytes: typeof chunk === 'number' ? chunk : 2 ** 20,
   } as const;
-  const byId = (id: string) => benchmarks.find((one) => one.id === id)!;
-  const fit = (also: readonly RowChoice[]) => fitModel(frame, fitRows(figures, also, byId)).model;
+  const fit = (also: readonly RowChoice[]) =>
+    fitModel(
+      frame,
+      fitRows(figures, also, (id) => byId(id)!),
+    ).model;
   return tryFit(() => fit(telling(figures))) ?? tryFit(() => fit([]));
 }
 
