@@ -4,6 +4,7 @@ import { fewestBlocks } from '../analysis/compare/compare.js';
 import { benchmarks } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { adviceJson, type Commands, formatAdvice, formatTried } from '../results/formats/advice.js';
+import type { Run } from '../results/schema.js';
 import { device, pinned } from '../runner/columns.js';
 import { adviseRuns } from '../runner/predict/advise-runs.js';
 import {
@@ -58,10 +59,10 @@ const runOptions = {
     kind: text,
     defaultText: 'the simplest',
   }),
-  try: onOff('--try', 'measure the first change in turns with the current setting'),
+  try: onOff('--try', 'measure the first change in turns'),
   rounds: option({
     flags: '--rounds <count>',
-    help: 'with --try: maximum number of runs per side',
+    help: 'with --try: most runs per side',
     kind: wholeNumber(fewestBlocks),
     default: 10,
   }),
@@ -73,7 +74,7 @@ const runOptions = {
   }),
   out: option({
     flags: '--out <folder>',
-    help: 'with --try: new folder for the run files',
+    help: 'with --try: new folder',
     kind: text,
     defaultText: 'in weft-results/',
   }),
@@ -89,9 +90,9 @@ const runOptions = {
 const table = {
   fabric: option({
     flags: predictOptions.fabric.flags,
-    help: predictOptions.fabric.help,
+    help: 'p5, lab or a file',
     kind: text,
-    defaultText: 'p5; with runs: fitted to them',
+    defaultText: 'p5, or fitted to the runs',
   }),
   ...strategyOptions,
   ...runOptions,
@@ -152,7 +153,8 @@ function asked(
 async function adviseOn(paths: readonly string[], options: Asked): Promise<number> {
   const { fabric, column, format } = options;
   const { width } = stdoutTerminal();
-  const runs = readRuns(paths.flatMap(pathsOf));
+  const runs = readRuns(paths.flatMap(filesOf));
+  refuseColumn(runs, column);
   const model = fabric === undefined ? undefined : fabricModel(fabric);
   const advice = adviseRuns({ runs, fabric: model, column }, benchmarks);
   const isTable = format === 'table';
@@ -162,6 +164,23 @@ async function adviseOn(paths: readonly string[], options: Asked): Promise<numbe
   if (!isTable) process.stdout.write(adviceJson(advice, commands, tried));
   else if (tried) process.stdout.write(formatTried(tried, width));
   return tried?.verdict === 'slower' ? exitCode.verdict : exitCode.ok;
+}
+
+/** The run files that a path names. */
+function filesOf(path: string): string[] {
+  const files = pathsOf(path);
+  if (files.length > 0) return files;
+  throw new WeftError('BAD_FILE', `${path} contains no run files`, {
+    hint: 'Pass run files, such as those in weft-results/.',
+  });
+}
+
+function refuseColumn(runs: readonly Run[], column: string | undefined): void {
+  const known = new Set(runs.flatMap(({ rows }) => rows.map((row) => row.column)));
+  if (column === undefined || known.has(column)) return;
+  throw new WeftError('BAD_USAGE', `no run has a column ${column}`, {
+    hint: `Columns: ${[...known].join(', ')}.`,
+  });
 }
 
 function firstToTry(changes: readonly Change[]): Change | undefined {

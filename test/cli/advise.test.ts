@@ -54,6 +54,8 @@ describe('weft advise RUN', () => {
     [`advise ${lab} --buffers 3`, '--buffers has no effect with run files'],
     ['advise --try', '--try has no effect without run files'],
     ['advise nowhere.jsonl', 'nowhere.jsonl does not exist'],
+    ['advise .', '. contains no run files'],
+    [`advise ${lab} --column SingleDMA`, 'no run has a column SingleDMA'],
   ])('%s is refused', { timeout }, async (line, message) => {
     const { exitCode, stderr } = await desk.weft(line);
     expect(stderr).toContain(message);
