@@ -197,19 +197,23 @@ PlanRun::PlanRun(Napi::Object job, Port& port, std::function<void(bool)> onEnd)
     executor_ = std::make_unique<Executor>(port, std::move(plan), &source, &target, std::move(remotes), std::move(copies));
   }
   told_ = Napi::ThreadSafeFunction::New(job.Env(), Napi::Function(), "weft plan", 0, 1);
+  // Node frees `told_` when the environment ends: the thread must be over by then.
+  leaving_ = job.Env().AddCleanupHook(std::function<void()>([this] { end(); }));
   try {
     thread_ = std::thread([this] { work(); });
   } catch (...) {
+    leaving_.Remove(job.Env());
     told_.Release();
     throw;
   }
 }
 
-PlanRun::~PlanRun() {
-  if (thread_.joinable()) {
-    executor_->abort();
-    thread_.join();
-  }
+PlanRun::~PlanRun() { end(); }
+
+void PlanRun::end() {
+  if (!thread_.joinable()) return;
+  executor_->abort();
+  thread_.join();
 }
 
 void PlanRun::work() {
@@ -225,12 +229,13 @@ void PlanRun::work() {
     fault_ = std::make_unique<Fault>("plan", EIO, error.what());
   }
   if (board_) board_->end();
-  told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
-  told_.Release();
+  auto told = told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
+  if (told != napi_closing) told_.Release();
 }
 
 void PlanRun::settle(Napi::Env env) {
   thread_.join();
+  leaving_.Remove(env);
   onEnd_(fault_ != nullptr);
   if (fault_) {
     deferred_.Reject(toError(env, *fault_).Value());

@@ -26,6 +26,8 @@ class PlanRun {
 
   Napi::Promise promise() const { return deferred_.Promise(); }
   void abort() { executor_->abort(); }
+  /// Aborts the run, if it has not ended, and waits for its thread. Nobody is told: for an environment that ends.
+  void end();
 
  private:
   void work();
@@ -44,6 +46,7 @@ class PlanRun {
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;
+  Napi::Env::CleanupHook<std::function<void()>> leaving_;
   std::thread thread_;
 };
 

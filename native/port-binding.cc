@@ -9,6 +9,7 @@
 #include "hot-method.h"
 #include "live-objects.h"
 #include "plan-run.h"
+#include "region-binding.h"
 
 namespace weft {
 
@@ -22,6 +23,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
                            InstanceMethod<&PortBinding::limits>("limits"),
                            InstanceMethod<&PortBinding::connect>("connect"),
                            InstanceMethod<&PortBinding::addRegion>("addRegion"),
+                           InstanceMethod<&PortBinding::addRegionLater>("addRegionLater"),
                            InstanceMethod<&PortBinding::removeRegion>("removeRegion"),
                            InstanceMethod<&PortBinding::addRemote>("addRemote"),
                            InstanceMethod<&PortBinding::removeRemote>("removeRemote"),
@@ -50,7 +52,8 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   ~PortBinding() override {
     LiveObjects<PortBinding>::all().remove(this);
-    run_.reset();  // ends its thread before the port goes
+    if (run_) run_->end();  // threads end before the port goes
+    registering_.wait();
     closePort();
   }
 
@@ -63,7 +66,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
  private:
   Port& port() {
     if (!port_) throw Fault("port", EBADF, "the fabric is closed");
-    if (port_->busy.load(std::memory_order_relaxed)) throw Fault("port", EBUSY, "a plan is running");
+    if (port_->busy.load(std::memory_order_relaxed)) throw Fault("port", EBUSY, "a plan is running, or a buffer is being registered");
     return *port_;
   }
 
@@ -117,20 +120,23 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value addRegion(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      Span memory = spanOf(info[0]);
-      auto wanted = info[1].As<Napi::Array>();
-      std::vector<uint64_t> keys(wanted.Length());
-      bool lossless = true;
-      for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = wanted.Get(i).As<Napi::BigInt>().Uint64Value(&lossless);
       int dmabuf = info[2].IsNumber() ? info[2].As<Napi::Number>().Int32Value() : -1;
-      uint32_t id = port().addRegion(std::move(memory), keys, dmabuf);
-      Region& region = port().region(id);
-      auto granted = Napi::Array::New(info.Env(), region.mr.size());
-      for (uint32_t i = 0; i < region.mr.size(); i++) granted.Set(i, Napi::BigInt::New(info.Env(), fi_mr_key(region.mr[i])));
-      auto result = Napi::Object::New(info.Env());
-      result.Set("id", id);
-      result.Set("keys", granted);
-      return result;
+      return granted(info.Env(), port(), port().addRegion(spanOf(info[0]), readKeys(info[1]), dmabuf));
+    });
+  }
+
+  // The same for host memory, on a thread of its own. The port is busy until its promise settles.
+  Napi::Value addRegionLater(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      Port& target = port();
+      auto end = [this] {
+        port_->busy.store(false);
+        Unref();
+      };
+      auto done = registering_.start(info.Env(), target, spanOf(info[0]), readKeys(info[1]), end);
+      Ref();
+      target.busy.store(true);
+      return done;
     });
   }
 
@@ -223,9 +229,10 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   /// False when the provider does not let go. What is in flight then outlives this object, and so must its owners.
   bool closePort() {
     if (!port_) return true;
-    auto limit = broken_.empty() ? std::chrono::seconds(5) : std::chrono::seconds(1);
-    if (closeWithin(std::move(port_), limit)) return true;
+    bool whole = broken_.empty() && !port_->busy.load();
+    if (closeWithin(std::move(port_), std::chrono::seconds(whole ? 5 : 1))) return true;
     operations_.release();
+    run_.release();
     for (auto& run : broken_) run.release();
     return false;
   }
@@ -241,6 +248,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   std::unique_ptr<Operations> operations_;
   std::vector<std::unique_ptr<PlanRun>> broken_;
   std::unique_ptr<PlanRun> run_;
+  LaterRegion registering_;
   std::unique_ptr<Port> port_ = std::make_unique<Port>();  // last, so that it goes before what is in flight on it
 };
 

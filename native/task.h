@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "binding.h"
@@ -15,7 +16,8 @@ using TaskResult = std::function<Napi::Value(Napi::Env)>;
 
 /// Runs `work` on a thread of its own. JavaScript gets `{ done, abort, unref }`: a promise of the result, a function that
 /// sets the flag `work` looks at, and one after which the process may end before `work` does. `work` must not touch
-/// JavaScript; a Fault rejects the promise.
+/// JavaScript; a Fault rejects the promise. When JavaScript's environment ends first (a worker is terminated), `work` is
+/// aborted, and goes on alone with what it holds.
 class Task {
  public:
   using Work = std::function<TaskResult(const std::atomic<bool>& aborted)>;
@@ -28,10 +30,12 @@ class Task {
     handle.Set("unref", Napi::Function::New(env, [task](const Napi::CallbackInfo& info) {
                  if (!task->ended_) task->told_.Unref(info.Env());
                }));
+    task->leaving_ = env.AddCleanupHook(std::function<void()>([task] { task->orphan(); }));
     // The thread keeps the task; what JavaScript sees of the task is touched by JavaScript's thread alone.
     try {
       std::thread([task] { task->run(task); }).detach();
     } catch (...) {
+      task->leaving_.Remove(env);
       task->told_.Release();
       throw;
     }
@@ -53,13 +57,28 @@ class Task {
       fault_ = std::make_unique<Fault>("task", EIO, error.what());
     }
     work_ = nullptr;  // its resources end here, not on JavaScript's thread
-    auto told = told_;
-    told.BlockingCall([self = std::move(self)](Napi::Env env, Napi::Function) {
-      self->ended_ = true;
-      if (self->fault_) self->deferred_.Reject(toError(env, *self->fault_).Value());
-      else self->deferred_.Resolve(self->result_(env));
-    });
-    told.Release();
+    // Node frees the function when the environment ends, whoever still holds it.
+    std::lock_guard lock(gate_);
+    if (orphaned_) return;
+    told_.BlockingCall([self](Napi::Env env, Napi::Function) { self->settle(env); });
+    told_.Release();
+  }
+
+  void orphan() {
+    aborted_.store(true);
+    std::lock_guard lock(gate_);
+    orphaned_ = true;
+  }
+
+  void settle(Napi::Env env) {
+    ended_ = true;
+    leaving_.Remove(env);
+    if (fault_) return deferred_.Reject(toError(env, *fault_).Value());
+    try {
+      deferred_.Resolve(result_(env));
+    } catch (const Napi::Error& error) {
+      deferred_.Reject(error.Value());
+    }
   }
 
   Napi::Promise::Deferred deferred_;
@@ -68,7 +87,10 @@ class Task {
   std::atomic<bool> aborted_{false};
   TaskResult result_;
   std::unique_ptr<Fault> fault_;
-  bool ended_ = false;  // JavaScript's thread alone; `told_` is gone soon after
+  Napi::Env::CleanupHook<std::function<void()>> leaving_;
+  std::mutex gate_;
+  bool orphaned_ = false;  // under `gate_`: the environment has ended, and `told_` with it
+  bool ended_ = false;     // JavaScript's thread alone; `told_` is gone soon after
 };
 
 }  // namespace weft

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,14 +9,20 @@ namespace weft {
 class GpuContext;
 class HostRegistration;
 
-/// Anonymous host memory, backed by transparent huge pages where large enough; owned, touched, optionally locked.
+/// Anonymous host memory, backed by transparent huge pages where large enough; owned.
 class Mapping {
  public:
-  /// Throws a Fault ("mmap" or "mlock"). Every page is touched, so that no first-touch cost is ever timed.
+  /// Throws a Fault ("mmap"). No page is there until `prepare`.
+  explicit Mapping(size_t bytes);
+  /// Prepared.
   Mapping(size_t bytes, bool locked);
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
+
+  /// Touches every page, so that no first-touch cost is ever timed, and locks them if asked to. That takes seconds for
+  /// tens of GiB: any thread may do it, while others read how many bytes are `prepared`. Throws a Fault ("mlock").
+  void prepare(bool locked, std::atomic<size_t>& prepared, const std::atomic<bool>& aborted);
 
   uint8_t* data() const { return data_; }
   size_t bytes() const { return bytes_; }

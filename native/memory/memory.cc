@@ -1,67 +1,33 @@
 // Host buffers as JavaScript sees them: allocate, look at, fill, verify, close.
 #include "memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstring>
 
 #include "../binding.h"
 #include "../gpu/cuda-owners.h"
 #include "../fault.h"
+#include "../task.h"
 #include "pattern.h"
 
 namespace weft {
 
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr size_t kHugePage = 2u << 20;
-constexpr size_t kHugeFrom = kHugePage / 2;  // from here on: a copy between processes then walks few pages, not hundreds
 constexpr size_t kInlineBytes = 256u << 10;  // up to here a fill is quicker than a trip to another thread
 
-size_t roundUp(size_t value, size_t to) { return (value + to - 1) / to * to; }
+/// Locked pages are registered with CUDA too, where a GPU is in use.
+void makeReady(Mapping& mapping, bool locked, std::atomic<size_t>& prepared, const std::atomic<bool>& aborted) {
+  mapping.prepare(locked, prepared, aborted);
+  auto context = locked ? GpuContext::inUse() : nullptr;
+  if (context) mapping.registerWithGpu(context);
+}
 
 }  // namespace
-
-Mapping::Mapping(size_t bytes, bool locked) : bytes_(bytes) {
-  size_t unit = bytes >= kHugeFrom ? kHugePage : kPage;
-  size_t wanted = roundUp(std::max<size_t>(bytes, 1), unit);
-  // Over-map by one unit to start on its boundary, then give the ends back.
-  size_t span = unit == kHugePage ? wanted + unit : wanted;
-  void* raw = mmap(nullptr, span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) throwErrno("mmap");
-  auto* start = static_cast<uint8_t*>(raw);
-  auto* aligned = reinterpret_cast<uint8_t*>(roundUp(reinterpret_cast<uintptr_t>(start), unit));
-  if (aligned > start) munmap(start, aligned - start);
-  size_t tail = span - (aligned - start) - wanted;
-  if (tail > 0) munmap(aligned + wanted, tail);
-  data_ = aligned;
-  mapped_ = wanted;
-  if (unit == kHugePage) madvise(data_, mapped_, MADV_HUGEPAGE);
-  // A forked child must not share pages that a NIC writes to.
-  madvise(data_, mapped_, MADV_DONTFORK);
-  if (locked && mlock(data_, mapped_) != 0) {
-    int code = errno;
-    munmap(data_, mapped_);
-    errno = code;
-    throwErrno("mlock");
-  }
-  for (size_t i = 0; i < mapped_; i += kPage) static_cast<volatile uint8_t*>(data_)[i] = 0;
-}
-
-Mapping::~Mapping() {
-  registration_.reset();
-  munmap(data_, mapped_);
-}
-
-void Mapping::registerWithGpu(const GpuContextPtr& context) {
-  if (!registration_) registration_ = std::make_unique<HostRegistration>(context, data_, mapped_);
-}
 
 Napi::Function Memory::define(Napi::Env env) {
   return DefineClass(env, "Memory",
                      {
+                         InstanceMethod<&Memory::prepare>("prepare"),
                          InstanceMethod<&Memory::view>("view"),
                          InstanceMethod<&Memory::fill>("fill"),
                          InstanceMethod<&Memory::verify>("verify"),
@@ -76,10 +42,28 @@ Napi::Function Memory::define(Napi::Env env) {
 Memory::Memory(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Memory>(info) {
   info.This().As<Napi::Object>().TypeTag(&kTag);
   guarded(info.Env(), [&] {
-    bool locked = info[1].As<Napi::Boolean>().Value();
-    mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"), locked);
-    auto context = locked ? GpuContext::inUse() : nullptr;
-    if (context) mapping_->registerWithGpu(context);
+    locked_ = info[1].ToBoolean();
+    mapping_ = std::make_shared<Mapping>(size(info[0], "bytes"));
+    if (info[2].ToBoolean()) return;  // `prepare` follows
+    std::atomic<size_t> prepared{0};
+    makeReady(*mapping_, locked_, prepared, false);
+  });
+}
+
+// A task, with `prepared` beside `done`: how many bytes are ready.
+Napi::Value Memory::prepare(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    range(0, 0);
+    auto prepared = std::make_shared<std::atomic<size_t>>(0);
+    auto work = [mapping = mapping_, locked = locked_, prepared](const std::atomic<bool>& aborted) -> TaskResult {
+      makeReady(*mapping, locked, *prepared, aborted);
+      return [](Napi::Env env) { return env.Undefined(); };
+    };
+    auto task = Task::start(info.Env(), std::move(work));
+    task.Set("prepared", Napi::Function::New(info.Env(), [prepared](const Napi::CallbackInfo& call) {
+               return Napi::Number::New(call.Env(), static_cast<double>(prepared->load(std::memory_order_relaxed)));
+             }));
+    return task;
   });
 }
 

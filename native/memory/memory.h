@@ -22,6 +22,7 @@ class Memory : public Napi::ObjectWrap<Memory> {
   uint8_t* range(size_t offset, size_t bytes) const;
   Napi::Value pattern(const Napi::CallbackInfo& info, bool verify);
 
+  Napi::Value prepare(const Napi::CallbackInfo& info);
   Napi::Value view(const Napi::CallbackInfo& info);
   Napi::Value fill(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
@@ -32,6 +33,7 @@ class Memory : public Napi::ObjectWrap<Memory> {
   Napi::Value address(const Napi::CallbackInfo& info);
 
   std::shared_ptr<Mapping> mapping_;
+  bool locked_;
   std::vector<Napi::Reference<Napi::ArrayBuffer>> views_;  // weak
   size_t pruneAt_ = 64;
 };

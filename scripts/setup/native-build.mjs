@@ -28,13 +28,16 @@ const compileFlags = [
   ],
   ...['-fvisibility=hidden', '-fno-gnu-unique', '-Wall', '-Wextra', '-Wno-unused-parameter'],
   ...['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS', '-DNODE_ADDON_API_DISABLE_DEPRECATED'],
+  // What cannot be thrown because a worker is being terminated must not end the process.
+  '-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
 ];
 // libgcc_s stays shared: its unwinder, linked in, would need glibc 2.35, and Node itself needs libgcc_s. Unused parts
 // of libstdc++ are dropped: std::random_device alone would need glibc 2.36.
 const linkFlags = [
   ...['-shared', '-pthread', '-O3', '-flto=auto', '-s', '-ldl', '-Wl,--as-needed'],
   ...['-static-libstdc++', '-shared-libgcc', '-Wl,--gc-sections'],
-  '-Wl,--version-script,native/exports.map',
+  // A worker that ends would else unload the addon below threads that still run in it.
+  ...['-Wl,--version-script,native/exports.map', '-Wl,-z,nodelete'],
 ];
 
 export const nativeBuild = {

@@ -1,12 +1,15 @@
 import { isWeftError } from '../errors.js';
-import type { Fabric } from '../fabric/fabric.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
+import { formatBytesRounded } from '../measure/units.js';
 import type { MemoryKind } from '../memory/buffer.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
 import type { BufferSizes, RunOptions, ServeOptions, ServingEngine } from './engine.js';
 import { type FabricEngineOptions, type PlanMemory, runPlan, servePlan } from './run-plan.js';
+
+/** Locking, touching and registering memory is faster than this on any host that is not swapping: 256 MiB/s. */
+const slowestBytesPerMs = 2 ** 28 / 1000;
 
 /** Plans over real libfabric, from and to host memory. Owns its buffers, not the world or the fabric. */
 export class FabricEngine implements ServingEngine {
@@ -46,17 +49,19 @@ export class FabricEngine implements ServingEngine {
   }
 
   async prepare(sizes: BufferSizes): Promise<void> {
-    const { world, fabric } = this.options;
+    const { world, fabric, timeoutMs } = this.options;
     this.#release();
-    const kinds: MemoryKind[] = [];
-    const allocate = (bytes: number) => {
-      const buffer = allocateLocked(fabric, bytes);
-      kinds.push(buffer.memory);
-      return buffer;
-    };
-    this.#buffers = { source: allocate(sizes.sourceBytes), target: allocate(sizes.targetBytes) };
-    const everyones = await world.allgather('buffer memory', kinds);
-    this.#memory = everyones.flat().every((kind) => kind === 'pinned') ? 'pinned' : 'host';
+    const { sourceBytes, targetBytes } = sizes;
+    const bytes = sourceBytes + targetBytes;
+    const everyones = await world.allgather('buffer bytes', bytes);
+    const most = everyones.reduce((a, b) => Math.max(a, b));
+    const source = await this.#allocate(sourceBytes, 0, bytes);
+    const target = await this.#allocate(targetBytes, sourceBytes, bytes);
+    this.#buffers = { source, target };
+    const kinds = await world.allgather('buffer memory', [source.memory, target.memory], {
+      timeoutMs: timeoutMs + most / slowestBytesPerMs,
+    });
+    this.#memory = kinds.flat().every((kind) => kind === 'pinned') ? 'pinned' : 'host';
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);
     if (sizes.readable) {
       this.#readable = await exchangeRegions(world, fabric, this.#buffers.source);
@@ -69,6 +74,19 @@ export class FabricEngine implements ServingEngine {
 
   serve(plan: Plan, options: ServeOptions, proxy: NativeProxyJob): Promise<NativeProxyResult> {
     return servePlan(this.options, this.planMemory, plan, options, proxy);
+  }
+
+  /** Page-locked where the limits allow it. What it became is in the buffer, and from there in the result. */
+  async #allocate(bytes: number, before: number, total: number): Promise<FabricBuffer> {
+    const { world, fabric } = this.options;
+    const progress = (done: number) => world.say(preparingText(before + done, total));
+    const how = { signal: world.signal, progress };
+    try {
+      return await fabric.prepare(bytes, { ...how, memory: 'pinned' });
+    } catch (error) {
+      if (!isWeftError(error, 'MEMORY_LIMIT')) throw error;
+      return fabric.prepare(bytes, how);
+    }
   }
 
   #prepared(): { source: FabricBuffer; target: FabricBuffer } {
@@ -90,12 +108,5 @@ export class FabricEngine implements ServingEngine {
   }
 }
 
-/** Page-locked where the limits allow it. What it became is in the buffer, and from there in the result. */
-function allocateLocked(fabric: Fabric, bytes: number): FabricBuffer {
-  try {
-    return fabric.allocate(bytes, { memory: 'pinned' });
-  } catch (error) {
-    if (!isWeftError(error, 'MEMORY_LIMIT')) throw error;
-    return fabric.allocate(bytes, { memory: 'host' });
-  }
-}
+const preparingText = (done: number, total: number): string =>
+  `preparing buffers, ${formatBytesRounded(done)} of ${formatBytesRounded(total)}`;

@@ -1,5 +1,5 @@
 import { WeftError } from '../errors.js';
-import type { MemoryKind } from '../memory/buffer.js';
+import { type MemoryKind, type PrepareOptions, prepareMemory } from '../memory/buffer.js';
 import type { NativeLimits } from '../native/fabric.js';
 import { type Channel, FabricChannel } from './channel.js';
 import type { DevicePath } from './device-path.js';
@@ -150,6 +150,23 @@ export class Fabric implements AsyncDisposable {
   allocate(bytes: number, options: { memory?: MemoryKind } = {}): FabricBuffer {
     const memory = options.memory ?? 'host';
     return this.#keep(new FabricBuffer({ ...this.#registrationOf(bytes), memory }));
+  }
+
+  /**
+   * The same without keeping JavaScript's thread, for buffers so large that locking and registering them takes seconds.
+   * While it registers, every other call on this fabric rejects with BUSY.
+   */
+  async prepare(bytes: number, options: PrepareOptions = {}): Promise<FabricBuffer> {
+    const memory = options.memory ?? 'host';
+    const parts = this.#registrationOf(bytes);
+    const native = await prepareMemory(bytes, options);
+    try {
+      const granted = await this.port.drive((port) => port.addRegionLater(native, parts.keys));
+      return this.#keep(new FabricBuffer({ ...parts, memory, native, granted }));
+    } catch (error) {
+      native.close();
+      throw error;
+    }
   }
 
   /** A GPU's memory, registered with every channel; the fabric must have been opened for it. */

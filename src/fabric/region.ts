@@ -1,10 +1,16 @@
 import { WeftError } from '../errors.js';
 import { DeviceBuffer, type Dmabuf } from '../gpu/device-buffer.js';
 import { checkRange, HostBuffer, type MemoryKind } from '../memory/buffer.js';
+import type { NativeMemory } from '../native/memory.js';
 import type { DevicePath } from './device-path.js';
 import { calling } from './faults.js';
 import type { PromisePort } from './port.js';
-import { type RegionDescription, Registration, type RegistrationParts } from './registration.js';
+import {
+  type Granted,
+  type RegionDescription,
+  Registration,
+  type RegistrationParts,
+} from './registration.js';
 
 export type { RegionDescription } from './registration.js';
 
@@ -23,16 +29,23 @@ export interface RegisteredParts<B> extends RegistrationParts {
   readonly onClose: (buffer: B) => void;
 }
 
+/** What to allocate; `native` and `granted` where that has been prepared and registered already. */
+interface FabricMemory {
+  readonly memory: MemoryKind;
+  readonly native?: NativeMemory;
+  readonly granted?: Granted;
+}
+
 /** Memory of this rank, registered with every channel of a fabric. */
 export class FabricBuffer extends HostBuffer implements Registered {
   readonly #registration: Registration;
   readonly #onClose: (buffer: FabricBuffer) => void;
 
-  constructor(parts: RegisteredParts<FabricBuffer> & { memory: MemoryKind }) {
-    super(parts.bytes, { memory: parts.memory });
+  constructor(parts: RegisteredParts<FabricBuffer> & FabricMemory) {
+    super(parts.bytes, parts);
     this.#onClose = parts.onClose;
     try {
-      this.#registration = new Registration(parts, this);
+      this.#registration = new Registration(parts, this, parts.granted);
     } catch (error) {
       super.close();
       throw error;

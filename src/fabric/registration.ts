@@ -18,20 +18,28 @@ export interface RegistrationParts {
   readonly bases: (address: bigint) => bigint[];
 }
 
+/** What a fabric answers to a registration. */
+export interface Granted {
+  readonly id: number;
+  readonly keys: readonly bigint[];
+}
+
 /** Memory of this rank as its fabric knows it; of the host or of a GPU. The buffer that has it owns it. */
 export class Registration {
   readonly description: RegionDescription;
   readonly #port: PromisePort;
   readonly #id: number;
 
+  /** Registers the memory, unless it has been `granted` already. */
   constructor(
     parts: RegistrationParts,
     memory: { native: NativeSpan; address: bigint; bytes: number; dmabuf?: number },
+    granted?: Granted,
   ) {
     this.#port = parts.port;
-    const { id, keys } = calling(() =>
-      parts.port.native.addRegion(memory.native, parts.keys, memory.dmabuf),
-    );
+    const { id, keys } =
+      granted ??
+      calling(() => parts.port.native.addRegion(memory.native, parts.keys, memory.dmabuf));
     this.#id = id;
     this.description = {
       bytes: memory.bytes,

@@ -108,7 +108,7 @@ export class DeviceBuffer implements Disposable {
 
   /** As HostBuffer.writeNumbers, by way of host memory. */
   async writeNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<void> {
-    using host = new HostBuffer(this.bytes);
+    using host = await HostBuffer.prepare(this.bytes);
     await this.copyTo(host);
     await host.writeNumbers(kind, parts);
     await this.copyFrom(host);
@@ -116,7 +116,7 @@ export class DeviceBuffer implements Disposable {
 
   /** As HostBuffer.compareNumbers, by way of host memory. */
   async compareNumbers(kind: NumberKind, parts: readonly NumberPart[]): Promise<Mismatch> {
-    using host = new HostBuffer(this.bytes);
+    using host = await HostBuffer.prepare(this.bytes);
     await this.copyTo(host);
     return await host.compareNumbers(kind, parts);
   }

@@ -23,17 +23,16 @@ export class HostBuffer implements Disposable {
   readonly #native: NativeMemory;
   #closed = false;
 
-  constructor(bytes: number, options: { memory?: MemoryKind } = {}) {
-    if (!Number.isSafeInteger(bytes) || bytes < 0) {
-      throw new TypeError(`a buffer's size must be a whole number of bytes, not ${bytes}`);
-    }
+  /** `native` is what `prepareMemory` made, with the same bytes and memory. */
+  constructor(bytes: number, options: { memory?: MemoryKind; native?: NativeMemory } = {}) {
     this.bytes = bytes;
     this.memory = options.memory ?? 'host';
-    try {
-      this.#native = new (addon().Memory)(bytes, this.memory === 'pinned');
-    } catch (error) {
-      throw memoryError(error, bytes);
-    }
+    this.#native = options.native ?? mapMemory(bytes, this.memory, false);
+  }
+
+  /** The same without keeping JavaScript's thread: for buffers so large that touching their pages takes seconds. */
+  static async prepare(bytes: number, options: PrepareOptions = {}): Promise<HostBuffer> {
+    return new HostBuffer(bytes, { ...options, native: await prepareMemory(bytes, options) });
   }
 
   get closed(): boolean {
@@ -112,6 +111,50 @@ export class HostBuffer implements Disposable {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+}
+
+export interface PrepareOptions {
+  readonly memory?: MemoryKind;
+  /** Gives up; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** Told about once a second how many bytes are ready. */
+  readonly progress?: (preparedBytes: number) => void;
+}
+
+const progressMs = 1000;
+
+/** Maps, locks and touches memory on a thread of its own. */
+export async function prepareMemory(
+  bytes: number,
+  { memory = 'host', signal, progress }: PrepareOptions,
+): Promise<NativeMemory> {
+  signal?.throwIfAborted();
+  const native = mapMemory(bytes, memory, true);
+  const task = native.prepare();
+  const timer = progress && setInterval(() => progress(task.prepared()), progressMs);
+  const abort = () => task.abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await task.done;
+    return native;
+  } catch (error) {
+    native.close();
+    throw signal?.aborted ? signal.reason : memoryError(error, bytes);
+  } finally {
+    clearInterval(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function mapMemory(bytes: number, memory: MemoryKind, later: boolean): NativeMemory {
+  if (!Number.isSafeInteger(bytes) || bytes < 0) {
+    throw new TypeError(`a buffer's size must be a whole number of bytes, not ${bytes}`);
+  }
+  try {
+    return new (addon().Memory)(bytes, memory === 'pinned', later);
+  } catch (error) {
+    throw memoryError(error, bytes);
   }
 }
 

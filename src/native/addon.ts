@@ -63,7 +63,12 @@ interface Addon {
     to: number,
     bytes: number,
   ): Promise<number>;
-  readonly Memory: new (bytes: number, locked: boolean) => NativeMemory;
+  /** `later`: only maps it; `prepare` does the rest. */
+  readonly Memory: new (
+    bytes: number,
+    locked: boolean,
+    later?: boolean,
+  ) => NativeMemory;
   readonly DeviceMemory: new (device: number, bytes: number) => NativeDeviceMemory;
   readonly Port: new (command: Float64Array, records: Uint32Array) => NativePort;
   /** Opens CUDA's driver once for this process; `version` is 1000 × major + 10 × minor. */

@@ -1,4 +1,4 @@
-import type { Mismatch, NativeSpan } from './memory.js';
+import type { Mismatch, NativeMemory, NativeSpan } from './memory.js';
 import type { NativeProxyJob, NativeProxyResult, NativeTransferBoard } from './tasks.js';
 
 interface NativeNic {
@@ -121,6 +121,11 @@ export interface NativePort {
     keys: readonly bigint[],
     dmabuf?: number,
   ): { id: number; keys: bigint[] };
+  /** The same for host memory, on a thread of its own: until it settles, every other call throws EBUSY. */
+  addRegionLater(
+    memory: NativeMemory,
+    keys: readonly bigint[],
+  ): Promise<{ id: number; keys: bigint[] }>;
   /** False while operations use it. */
   removeRegion(id: number): boolean;
   addRemote(addresses: readonly bigint[], keys: readonly bigint[]): number;

@@ -1,3 +1,5 @@
+import type { NativeTask } from './tasks.js';
+
 /** The first byte that is not what it should be, and how many there are. */
 export interface Mismatch {
   /** Bytes that differ; 0 means that all is well and the other fields mean nothing. */
@@ -8,9 +10,17 @@ export interface Mismatch {
   readonly found: number;
 }
 
+/** Pages that are being locked and touched. */
+export interface NativePreparing extends NativeTask<void> {
+  /** How many bytes are ready. */
+  prepared(): number;
+}
+
 /** Host memory outside the JavaScript heap. Seeds and positions are whole numbers below 2^53. */
 export interface NativeMemory {
   readonly address: bigint;
+  /** Once, before anything else, of memory that was made to be prepared later. */
+  prepare(): NativePreparing;
   view(offset: number, bytes: number): ArrayBuffer;
   fill(offset: number, bytes: number, seed: number, position: number): Promise<Mismatch>;
   verify(offset: number, bytes: number, seed: number, position: number): Promise<Mismatch>;

@@ -39,24 +39,22 @@ export class Against implements AsyncDisposable {
   readonly #buffers: PeerBuffers;
   readonly #peers: Peer[] = [];
 
-  private constructor(options: AgainstOptions, subjects: ReadonlyMap<string, Subject>) {
-    const { rank, size } = options.session.world;
-    const footprints = [...subjects.values()].flatMap((one) =>
-      'collective' in one ? [footprintOf(one.collective, rank, size)] : [],
-    );
+  private constructor(
+    options: AgainstOptions,
+    subjects: ReadonlyMap<string, Subject>,
+    buffers: PeerBuffers,
+  ) {
     this.#options = options;
     this.#subjects = subjects;
-    this.#buffers = {
-      input: new HostBuffer(Math.max(64, ...footprints.map((one) => one.sourceBytes))),
-      output: new HostBuffer(Math.max(64, ...footprints.map((one) => one.targetBytes))),
-    };
+    this.#buffers = buffers;
   }
 
   /** Opens the libraries that were asked for; undefined where none was. One that cannot run gets its row here. */
   static async open(options: AgainstOptions): Promise<Against | undefined> {
     const { against: ids = [] } = options.job.settings;
     if (ids.length === 0 || options.cells.length === 0) return undefined;
-    const against = new Against(options, await subjectsOf(options));
+    const subjects = await subjectsOf(options);
+    const against = new Against(options, subjects, await buffersFor(options, subjects));
     try {
       for (const id of ids) await against.#open(id);
       return against;
@@ -159,6 +157,19 @@ export class Against implements AsyncDisposable {
 }
 
 /** The libraries work on buffers of their own, beside those of the plans. */
+async function buffersFor(
+  { session }: AgainstOptions,
+  subjects: ReadonlyMap<string, Subject>,
+): Promise<PeerBuffers> {
+  const { rank, size } = session.world;
+  const footprints = [...subjects.values()].flatMap((one) =>
+    'collective' in one ? [footprintOf(one.collective, rank, size)] : [],
+  );
+  const largest = (which: 'sourceBytes' | 'targetBytes') =>
+    HostBuffer.prepare(Math.max(64, ...footprints.map((one) => one[which])));
+  return { input: await largest('sourceBytes'), output: await largest('targetBytes') };
+}
+
 async function subjectsOf({ job, session, cells }: AgainstOptions): Promise<Map<string, Subject>> {
   const { world } = session;
   const available = await gatherAvailable(world);

@@ -51,6 +51,7 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
   const { job, world, listener, out } = options;
   const { repeats } = job.settings;
   refuseSmallWorld(job.benchmark, world);
+  world.hear((rank, text) => listener.said?.(rank, text));
   const tell = (rows: readonly Row[]) => {
     for (const row of rows) listener.row(row);
   };

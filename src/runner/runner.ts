@@ -23,6 +23,8 @@ import { type Checked, seedOfCheck, verifyTimed } from './verify.js';
 export interface Listener {
   /** Before the first row, on rank 0: what is wrong with the hosts and does not stop the job. */
   warned?(text: string): void;
+  /** On rank 0: what a rank is doing that takes long, before the first row. */
+  said?(rank: number, text: string): void;
   /** The row in work, and how many there will be. */
   starting(row: { index: number; total: number; column: string; bytes: number }): void;
   /** Once per row, in order. */

@@ -191,6 +191,6 @@ export async function openShmem(options: ShmemOptions): Promise<Shmem> {
       { hint: 'Heaps are symmetric: give every rank the same number of bytes.' },
     );
   }
-  const heap = fabric.allocate(bytes);
+  const heap = await fabric.prepare(bytes, { signal: world.signal });
   return new Shmem(options, heap, await exchangeRegions(world, fabric, heap));
 }

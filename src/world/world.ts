@@ -67,6 +67,10 @@ export interface World extends AsyncDisposable {
   clockOffset(options?: WorldOptions): Promise<ClockOffset>;
   /** Says what this rank is doing, for the message that names it when others miss it. */
   note(text: string): void;
+  /** The same, and rank 0's listener hears of it. For what takes long. */
+  say(text: string): void;
+  /** On rank 0: what ranks say from now on. Replaces an earlier listener. */
+  hear(listener: (rank: number, text: string) => void): void;
   /** Tells every rank why this one gives up; all their signals abort. */
   fail(error: unknown): Promise<void>;
   /** Says goodbye. Closing first is no failure; rank 0 stays until all have left or `timeoutMs` has passed. */
@@ -191,6 +195,8 @@ function joinedWorld(
     },
     clockOffset: (options) => client.clockOffset(limits(options)),
     note: (text) => client.note(text),
+    say: (text) => client.note(text, { aloud: true }),
+    hear: (listener) => server?.hear(listener),
     async fail(error) {
       // The world's own abort comes back as this error: the first failing rank has been named already.
       if (signal.aborted) return;

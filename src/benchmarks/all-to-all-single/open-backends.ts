@@ -42,7 +42,7 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
           ),
         )
       : undefined;
-    const tensors = fabric?.tensors ?? allocate(exchange, world.rank, own);
+    const tensors = fabric?.tensors ?? (await allocate(exchange, world.rank, own));
     const { timeoutMs, gpus } = settings;
     const job: PeerJob = { ...options, buffers: tensors, timeoutMs, gpus };
     for (const id of ids) {
@@ -71,9 +71,9 @@ function asBackend(peer: Peer | Missing, { collective }: Exchange): Backend | Mi
 }
 
 /** Without a fabric nothing has to be registered: ordinary memory, on huge pages, touched. */
-function allocate(exchange: Exchange, rank: number, own: HostBuffer[]): PeerBuffers {
-  own.push(new HostBuffer(Math.max(64, exchange.sourceBytes(rank))));
-  own.push(new HostBuffer(Math.max(64, exchange.targetBytes(rank))));
+async function allocate(exchange: Exchange, rank: number, own: HostBuffer[]): Promise<PeerBuffers> {
+  own.push(await HostBuffer.prepare(Math.max(64, exchange.sourceBytes(rank))));
+  own.push(await HostBuffer.prepare(Math.max(64, exchange.targetBytes(rank))));
   const [input, output] = own;
   return { input: input!, output: output! };
 }

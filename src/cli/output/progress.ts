@@ -9,8 +9,8 @@ import { terminalOf } from './terminal.js';
 const mostRates = 64;
 
 /**
- * Progress on stderr, and only if that is a terminal. It is drawn when a row begins and when the window changes its
- * size, never by a timer: nothing wakes rank 0 while it measures.
+ * Progress on stderr, and only if that is a terminal. It is drawn when a rank says what it prepares, when a row begins
+ * and when the window changes its size, never by a timer: nothing wakes rank 0 while it measures.
  */
 export class Progress implements Listener {
   readonly #title: string;
@@ -21,6 +21,8 @@ export class Progress implements Listener {
   readonly #onResize = () => this.#draw();
   #last: string | undefined;
   #standing: Standing | undefined;
+  /** What a rank does before the first row. */
+  #said: string | undefined;
   /** Characters on the screen since the last drawing. */
   #drawn = 0;
 
@@ -36,8 +38,15 @@ export class Progress implements Listener {
     if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
   }
 
+  said(rank: number, text: string): void {
+    if (!this.#show) return;
+    this.#said = `rank ${rank}: ${text}`;
+    this.#draw();
+  }
+
   starting(row: Parameters<Listener['starting']>[0]): void {
     if (!this.#show) return;
+    this.#said = undefined;
     const elapsedMs = performance.now() - this.#startedMs;
     this.#standing = {
       ...row,
@@ -60,20 +69,23 @@ export class Progress implements Listener {
   end(): void {
     if (!this.#show) return;
     process.stderr.off('resize', this.#onResize);
-    if (this.#standing !== undefined) process.stderr.write(this.#wipe());
+    if (this.#drawn > 0) process.stderr.write(this.#wipe());
     this.#standing = undefined;
+    this.#said = undefined;
     this.#drawn = 0;
   }
 
   #draw(): void {
-    if (this.#standing === undefined) return;
     const terminal = terminalOf(process.stderr);
     // The last column stays free: a full line would wrap on some terminals.
     const width = columnsOf(process.stderr) - 1;
-    const bare = progressLine(this.#standing, { ...terminal, width, color: false });
-    const text = progressLine(this.#standing, { ...terminal, width });
+    const line = (color: boolean) =>
+      this.#said?.slice(0, width) ??
+      (this.#standing && progressLine(this.#standing, { ...terminal, width, color }));
+    const text = line(terminal.color);
+    if (text === undefined) return;
     process.stderr.write(this.#wipe() + text);
-    this.#drawn = bare.length;
+    this.#drawn = line(false)?.length ?? 0;
   }
 
   /** A window that became narrower has broken the line into several; all of them go. */

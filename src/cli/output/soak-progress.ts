@@ -21,6 +21,10 @@ export class SoakProgress implements SoakListener {
     if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
   }
 
+  said(rank: number, text: string): void {
+    this.#say(`rank ${rank}: ${text}`);
+  }
+
   starting(): void {}
 
   row(row: Row): void {

@@ -33,6 +33,7 @@ export async function recordSoak<T>(
 ): Promise<T | undefined> {
   const { job, world, soak, listener, out } = options;
   refuseSmallWorld(job.benchmark, world);
+  world.hear((rank, text) => listener.said?.(rank, text));
   await using soaking = new Soak(options);
   const { session, record } = await soaking.open();
   const facts = await gatherFacts(world, session?.fabric.library.version);

@@ -118,8 +118,9 @@ export class RendezvousClient {
     return answer;
   }
 
-  note(text: string): void {
-    if (this.#closed === undefined) this.#connection.send({ t: 'note', text: text.slice(0, 256) });
+  note(text: string, how: { aloud?: boolean } = {}): void {
+    if (this.#closed !== undefined) return;
+    this.#connection.send({ t: 'note', text: text.slice(0, 256), ...how });
   }
 
   /** How far this host's clock is ahead of rank 0's, from the answer that took least time. */

@@ -58,7 +58,7 @@ export const requestSchema = z.discriminatedUnion('t', [
     timeoutMs,
     value: z.unknown(),
   }),
-  z.object({ t: z.literal('note'), text: name }),
+  z.object({ t: z.literal('note'), text: name, aloud: z.boolean().optional() }),
   z.object({ t: z.literal('clock'), op }),
   z.object({ t: z.literal('fail'), op, failure: failureSchema }),
   z.object({ t: z.literal('beat') }),

@@ -40,6 +40,7 @@ export class RendezvousServer {
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
   readonly #joinTimer: NodeJS.Timeout;
+  #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
 
@@ -62,6 +63,11 @@ export class RendezvousServer {
 
   get address(): AddressInfo {
     return this.#server.address() as AddressInfo;
+  }
+
+  /** What ranks say aloud from now on. */
+  hear(listener: (rank: number, text: string) => void): void {
+    this.#heard = listener;
   }
 
   /**
@@ -163,6 +169,7 @@ export class RendezvousServer {
         break;
       case 'note':
         this.#roster.did(rank, request.text);
+        if (request.aloud) this.#heard?.(rank, request.text);
         break;
       case 'clock':
         seat.connection.send({ t: 'values', op: request.op, values: [[0, Date.now()]] });

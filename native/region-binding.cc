@@ -1,0 +1,54 @@
+#include "region-binding.h"
+
+#include <optional>
+
+#include "binding.h"
+#include "task.h"
+
+namespace weft {
+
+std::vector<uint64_t> readKeys(const Napi::Value& from) {
+  auto wanted = from.As<Napi::Array>();
+  std::vector<uint64_t> keys(wanted.Length());
+  bool lossless = true;
+  for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = wanted.Get(i).As<Napi::BigInt>().Uint64Value(&lossless);
+  return keys;
+}
+
+Napi::Object granted(Napi::Env env, Port& port, uint32_t id) {
+  Region& region = port.region(id);
+  auto keys = Napi::Array::New(env, region.mr.size());
+  for (uint32_t i = 0; i < region.mr.size(); i++) keys.Set(i, Napi::BigInt::New(env, fi_mr_key(region.mr[i])));
+  auto result = Napi::Object::New(env);
+  result.Set("id", id);
+  result.Set("keys", keys);
+  return result;
+}
+
+Napi::Value LaterRegion::start(Napi::Env env, Port& port, Span memory, std::vector<uint64_t> keys,
+                               std::function<void()> onEnd) {
+  auto over = std::make_shared<std::promise<void>>();
+  auto work = [over, &port, memory = std::move(memory), keys = std::move(keys),
+               onEnd = std::move(onEnd)](const std::atomic<bool>&) -> TaskResult {
+    std::optional<Fault> fault;
+    uint32_t id = 0;
+    try {
+      id = port.addRegion(memory, keys, -1);
+    } catch (const Fault& caught) {
+      fault = caught;
+    } catch (const std::exception& caught) {
+      fault.emplace("port", EIO, caught.what());
+    }
+    over->set_value();
+    return [&port, id, fault, onEnd](Napi::Env env) -> Napi::Value {
+      onEnd();
+      if (fault) throw toError(env, *fault);
+      return granted(env, port, id);
+    };
+  };
+  auto done = Task::start(env, std::move(work)).Get("done");
+  over_ = over->get_future();
+  return done;
+}
+
+}  // namespace weft
