@@ -63,7 +63,8 @@ export const nativeBuild = {
   },
 };
 
-function sources(root) {
+/** Of the addon, from the root. */
+export function sources(root) {
   return readdirSync(join(root, 'native'), { recursive: true })
     .filter((path) => path.endsWith('.cc'))
     .map((path) => `native/${path}`)
@@ -94,7 +95,7 @@ function versionOf(root, name) {
   }
 }
 
-function headerFolders(root) {
+export function headerFolders(root) {
   return headerPackages.map((name) => {
     try {
       const folder = dirname(manifestOf(root, name));

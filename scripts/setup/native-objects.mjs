@@ -1,21 +1,25 @@
-// Compiles sources to objects in build/objects, as many at a time as there are cores. An object is kept while the
+// Compiles sources to objects in a folder of build/, as many at a time as there are cores. An object is kept while the
 // source and the headers it includes have the contents it was made from.
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hashOf, readStamp, removeStamp, sameInputs, writeStamp } from './stamp.mjs';
 
-const objectOf = (source) => source.replace(/^(?:native\/)?(.*)\.cc$/, 'build/objects/$1.o');
+const objectIn = (folder, source) => source.replace(/^(?:native\/)?(.*)\.cc$/, `${folder}/$1.o`);
 
 /**
  * Resolves with the objects of all sources. `compile(source, object, flags)` makes one and rejects if it cannot;
  * `stamp` names the record of what they were made from.
  */
-export async function compileAll({ root, stamp, tools, sources, compile }) {
+export async function compileAll(job) {
+  const { root, stamp, tools, sources, compile, folder = 'build/objects' } = job;
+  const objectOf = (source) => objectIn(folder, source);
   const before = readStamp(root, stamp);
   const known = sameInputs(before?.tools, tools) ? before.made : {};
   const made = Object.fromEntries(
-    sources.filter((source) => isCurrent(root, source, known)).map((each) => [each, known[each]]),
+    sources
+      .filter((source) => isCurrent(root, source, objectOf(source), known))
+      .map((each) => [each, known[each]]),
   );
   // Large ones first: the last to finish then are small.
   const sizeOf = (source) => statSync(join(root, source)).size;
@@ -44,9 +48,9 @@ export async function compileAll({ root, stamp, tools, sources, compile }) {
   return sources.map(objectOf);
 }
 
-function isCurrent(root, source, known) {
+function isCurrent(root, source, object, known) {
   const record = known[source];
-  if (record === undefined || !existsSync(join(root, objectOf(source)))) return false;
+  if (record === undefined || !existsSync(join(root, object))) return false;
   return hashOf(root, record.files) === record.hash;
 }
 

@@ -195,6 +195,9 @@ function abortError(signal: AbortSignal): unknown {
     : new WeftError('ABORTED', 'the operation was aborted', { cause: signal.reason });
 }
 
+/** 24.8 days: longer timers of JavaScript fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /**
  * Ends `done` by signal or deadline. `giveUp` is told the error and must make `done` settle or call `reject`; a
  * rejection after that is a consequence, and the error told is the cause.
@@ -230,7 +233,7 @@ function withLimits<T>(
                   },
                 ),
               ),
-            options.timeoutMs,
+            Math.min(options.timeoutMs, longestTimerMs),
           );
     const cleanUp = () => {
       clearTimeout(timer);

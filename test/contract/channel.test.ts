@@ -125,6 +125,15 @@ describe.each(providers)('$name', ({ options }) => {
     await link.fabrics[1].channel(0, 1).immediate(1, { timeoutMs: 5000 });
   });
 
+  test.each([2 ** 31, Number.POSITIVE_INFINITY])('a deadline in %d ms is not now', async (ms) => {
+    await using link = await connectPair(options, 64);
+    const arrived = link.b.immediate(9, { timeoutMs: ms });
+    // A timer that fires at once does so after a millisecond.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await link.a.write(link.source.slice(), link.remoteTarget.slice(), { immediate: 9 });
+    await expect(arrived).resolves.toBeUndefined();
+  });
+
   // Without recall, a receive that was given up may still take the next message. efa-direct has none, and that of efa
   // and shm is broken from libfabric 1.19 on.
   const { major, minor } = loadLibrary();

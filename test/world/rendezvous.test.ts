@@ -77,6 +77,24 @@ describe('exchange', () => {
   });
 });
 
+describe('what takes long', () => {
+  test('is heard by rank 0 when a rank says it, and only then', async () => {
+    await using ranks = await openRanks(2);
+    const [a, b] = ranks.worlds;
+    const heard: [number, string][] = [];
+    a!.hear((rank, text) => heard.push([rank, text]));
+    b!.hear(() => expect.fail('rank 1 hears nothing'));
+    b!.note('quiet');
+    b!.say('preparing buffers, 12G of 64G');
+    a!.say('ready');
+    await Promise.all(ranks.worlds.map((world) => world.barrier('x')));
+    expect(heard.sort()).toEqual([
+      [0, 'ready'],
+      [1, 'preparing buffers, 12G of 64G'],
+    ]);
+  });
+});
+
 describe('deadlines', () => {
   test('a barrier names who is missing, where, and what they did last', async () => {
     await using ranks = await openRanks(3);
@@ -93,6 +111,14 @@ describe('deadlines', () => {
       );
     }
     expect(a!.signal.aborted).toBe(false);
+  });
+
+  test('a deadline after 24.8 days, where timers of JavaScript end, is not now', async () => {
+    await using ranks = await openRanks(2, { timeoutMs: 2 ** 31 });
+    const [a, b] = ranks.worlds;
+    const waiting = a!.barrier('x');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await Promise.all([waiting, b!.barrier('x')]);
   });
 
   test('ranks that never join are named', async () => {

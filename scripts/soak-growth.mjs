@@ -1,0 +1,35 @@
+// Whether what a process holds stays flat while it runs for long.
+
+/**
+ * What the last third of the samples may hold more than the first, on average. Node's heap breathes by some MiB; what
+ * leaks a descriptor, a thread or a segment per connection is beyond these bounds after minutes.
+ */
+export const bounds = {
+  residentKiB: { unit: 'KiB', most: (first) => Math.max(0.05 * first, 8192) },
+  descriptors: { unit: '', most: () => 1 },
+  threads: { unit: '', most: () => 1 },
+  sharedKiB: { unit: 'KiB', most: () => 64 },
+};
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Of one figure: the first and the last third, and what a line through all samples gains per hour. */
+export function growthOf(samples, figure) {
+  const third = Math.max(1, Math.floor(samples.length / 3));
+  const first = mean(samples.slice(0, third).map((sample) => sample[figure]));
+  const last = mean(samples.slice(-third).map((sample) => sample[figure]));
+  const middleMs = mean(samples.map(({ atMs }) => atMs));
+  const middle = mean(samples.map((sample) => sample[figure]));
+  let [product, square] = [0, 0];
+  for (const sample of samples) {
+    product += (sample.atMs - middleMs) * (sample[figure] - middle);
+    square += (sample.atMs - middleMs) ** 2;
+  }
+  const perHour = square === 0 ? 0 : (product / square) * 3_600_000;
+  return { figure, first, last, perHour, most: bounds[figure].most(first) };
+}
+
+/** Both must be beyond the bound: one odd sample bends the line, and one busy minute lifts a third. */
+export function isGrowth({ first, last, perHour, most }, hours) {
+  return last - first > most && perHour * hours > most;
+}

@@ -1,0 +1,202 @@
+// Runs several benchmarks in a lab and over shared memory for a long time, and checks that no rank and no launcher grows:
+// memory, file descriptors, threads and shared memory, sampled all along. Needs root. npm run test:soak -- --minutes 30
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { bounds, growthOf, isGrowth } from './soak-growth.mjs';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    rate: { type: 'string', default: '100mbit' },
+    'sample-seconds': { type: 'string', default: '5' },
+  },
+});
+const minutes = Number(values.minutes);
+const sampleMs = Number(values['sample-seconds']) * 1000;
+if (!(minutes > 0 && sampleMs > 0))
+  throw new Error('--minutes and --sample-seconds must be above 0');
+
+const weft = join(dirname(fileURLToPath(import.meta.url)), '../bin/weft');
+const lab = `soak${process.pid}`;
+const folder = mkdtempSync(join(tmpdir(), 'weft-soak-'));
+/** The start is no growth: code is compiled, heaps and pools take their size. */
+const warmUp = 0.2;
+
+const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', '20s', '--quiet'];
+const inLab = (...command) => ['lab', 'run', '--name', lab, '--', ...soak, ...command];
+const small = ['-b', '64K', '-e', '64K'];
+const jobs = {
+  'write, reopened': inLab('--reopen', '--', 'write', ...small),
+  allreduce: inLab('--', 'allreduce', ...small),
+  moe: inLab('--', 'moe', '--tokens', '64'),
+  'sendrecv over shm, reopened': [
+    ...[...soak, '--ranks', '2', '--reopen', '--', 'sendrecv', '--provider', 'shm', ...small],
+  ],
+};
+
+async function main() {
+  lab_('up', '--hosts', '2', '--nics', '2', '--rate', values.rate, '--name', lab);
+  try {
+    const running = Object.entries(jobs).map(([name, command], index) =>
+      start(name, command, index),
+    );
+    const samples = await watch(running);
+    const ends = await Promise.all(running.map(({ ended }) => ended));
+    // 4 is a verdict on stalls, which a busy machine has.
+    const failed = ends.filter(({ code }) => code !== 0 && code !== 4);
+    for (const { name, code, output } of failed)
+      console.log(`FAILED ${name}: exit code ${code}\n${output}`);
+    const grown = report(samples);
+    process.exitCode = failed.length > 0 || grown > 0 ? 1 : 0;
+  } finally {
+    lab_('down', '--name', lab, '--force');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function lab_(...args) {
+  const { status, stderr } = spawnSync(weft, ['lab', ...args], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`weft lab ${args[0]} failed: ${stderr}`);
+}
+
+function start(name, command, index) {
+  const cwd = join(folder, String(index));
+  mkdirSync(cwd);
+  const child = spawn(weft, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output = (output + text).slice(-4000);
+    });
+  }
+  const ended = new Promise((resolve) => {
+    child.on('close', (code) => resolve({ name, code, output }));
+  });
+  return { name, pid: child.pid, ended };
+}
+
+/** Samples of every process of every job, until the first job ends. */
+async function watch(running) {
+  const series = new Map();
+  const startMs = performance.now();
+  let over = false;
+  void Promise.race(running.map(({ ended }) => ended)).then(() => {
+    over = true;
+  });
+  while (!over) {
+    const parents = parentsOf();
+    for (const { name, pid } of running) {
+      for (const [number, process] of familyOf(pid, parents).entries()) {
+        const found = sample(process);
+        if (!found) continue;
+        const title = `${name}: ${number === 0 ? 'launcher' : `process ${number}`}`;
+        const key = `${title} ${process}`;
+        if (!series.has(key)) series.set(key, { title, samples: [] });
+        series.get(key).samples.push({ ...found, atMs: performance.now() - startMs });
+      }
+    }
+    await sleep(sampleMs);
+  }
+  return [...series.values()];
+}
+
+function parentsOf() {
+  const parents = new Map();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // it has ended
+    }
+  }
+  return parents;
+}
+
+/** A process and all that it started, the oldest first. */
+function familyOf(root, parents) {
+  const family = [root];
+  for (const pid of family) {
+    for (const [child, parent] of parents) if (parent === pid) family.push(child);
+  }
+  return family;
+}
+
+/** Undefined when it has ended. */
+function sample(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const number = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+    const maps = readFileSync(`/proc/${pid}/maps`, 'utf8');
+    const shared = new Set(maps.match(/\/dev\/shm\/\S+/g) ?? []);
+    const bytes = [...shared].reduce((sum, path) => sum + sizeOf(path), 0);
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    if (readlinkSync(`/proc/${pid}/exe`) !== process.execPath) return undefined; // ip netns exec, before it is weft
+    return {
+      residentKiB: number('VmRSS'),
+      descriptors,
+      threads: number('Threads'),
+      sharedKiB: bytes / 1024,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function sizeOf(path) {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** Prints a table as the docs have it; how many figures grew. */
+function report(series) {
+  let grown = 0;
+  const text = (value) => String(Math.round(value * 10) / 10);
+  console.log('| process | figure | first third | last third | per hour | bound | verdict |');
+  console.log('| --- | --- | --- | --- | --- | --- | --- |');
+  const hours = minutes / 60;
+  for (const { title, samples } of series) {
+    const steady = samples.filter(({ atMs }) => atMs > warmUp * minutes * 60_000);
+    if (steady.length < 6) continue; // a helper process that came and went
+    for (const figure of Object.keys(bounds)) {
+      const growth = growthOf(steady, figure);
+      const grows = isGrowth(growth, hours);
+      if (grows) grown++;
+      const name = bounds[figure].unit ? `${figure.replace(/KiB$/, '')}, KiB` : figure;
+      const { first, last, perHour, most } = growth;
+      const cells = [
+        title,
+        name,
+        text(first),
+        text(last),
+        text(perHour),
+        text(most),
+        grows ? 'GROWS' : 'flat',
+      ];
+      console.log(`| ${cells.join(' | ')} |`);
+    }
+  }
+  const count = series.reduce((most, { samples }) => Math.max(most, samples.length), 0);
+  console.log(
+    `${minutes} minutes, ${count} samples per process: ${grown === 0 ? 'everything is flat' : `${grown} figures grow`}`,
+  );
+  return grown;
+}
+
+await main();
