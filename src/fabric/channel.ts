@@ -219,22 +219,15 @@ function withLimits<T>(
       }
     };
     const onAbort = () => end(abortError(options.signal!));
+    const late = () =>
+      end(
+        new WeftError('TIMEOUT', `${what} did not complete within ${options.timeoutMs} ms`, {
+          hint: 'Check that the peer is alive. If it is only slow, raise `timeoutMs`.',
+        }),
+      );
+    const { timeoutMs } = options;
     const timer =
-      options.timeoutMs === undefined
-        ? undefined
-        : setTimeout(
-            () =>
-              end(
-                new WeftError(
-                  'TIMEOUT',
-                  `${what} did not complete within ${options.timeoutMs} ms`,
-                  {
-                    hint: 'Check that the peer is alive. If it is only slow, raise `timeoutMs`.',
-                  },
-                ),
-              ),
-            Math.min(options.timeoutMs, longestTimerMs),
-          );
+      timeoutMs === undefined ? undefined : setTimeout(late, Math.min(timeoutMs, longestTimerMs));
     const cleanUp = () => {
       clearTimeout(timer);
       options.signal?.removeEventListener('abort', onAbort);
