@@ -57,7 +57,7 @@ export function readRun(path: string): ReadRun {
 
 function readOpen(fd: number, path: string): ReadRun {
   const stat = fstatSync(fd);
-  if (!stat.isFile() || !beginsWithLine(fd)) {
+  if (!stat.isFile() || !beginsWithLine(fd, stat.size)) {
     if (stat.size > constants.MAX_STRING_LENGTH) throw tooLarge(path);
     return parseRun(readFileSync(fd, 'utf8'), path);
   }
@@ -84,8 +84,8 @@ export function* rowsInFile(path: string): Generator<Row> {
 const longestHeader = 2 ** 24;
 
 /** Whether the file begins with a line that is an object by itself, and not a whole run. */
-function beginsWithLine(fd: number): boolean {
-  const bytes = Buffer.alloc(longestHeader);
+function beginsWithLine(fd: number, size: number): boolean {
+  const bytes = Buffer.alloc(Math.min(size, longestHeader));
   const begin = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   const end = begin.indexOf(0x0a);
   try {

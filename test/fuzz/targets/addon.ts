@@ -1,0 +1,221 @@
+import { loadLibrary } from '../../../src/fabric/library.js';
+import { addon, isNativeFault } from '../../../src/native/addon.js';
+import type { Dice } from '../dice.js';
+import type { Target } from '../target.js';
+import { Thrown, type Value, wrongValue } from './addon-values.js';
+
+type Call = (...args: unknown[]) => unknown;
+type Handle = Record<string, Call>;
+type Make = new (...args: unknown[]) => Handle;
+
+/** A call as the product would make it: of the addon itself, or of an object that it makes first. */
+interface Template {
+  readonly of?: { readonly type: string; readonly args: () => unknown[] };
+  readonly method: string;
+  readonly args: () => unknown[];
+}
+
+const native = () => addon() as unknown as Record<string, Call & Make>;
+const floats = (...numbers: number[]) => Float64Array.from(numbers);
+
+/** An argument that the addon makes: when the call is made, not when it is chosen. */
+class Late {
+  readonly make: () => unknown;
+  constructor(make: () => unknown) {
+    this.make = make;
+  }
+}
+const memory = () => new Late(() => new (native().Memory!)(4096, false));
+
+const shm = new Late(
+  () => (native().getInfo!({ provider: 'shm' }) as { handle: unknown }[])[0]?.handle,
+);
+
+const queueJob = () => ({
+  ...{ what: 'push', cells: 'host', grid: 2, block: 4, shift: 4, seed: 1, each: 16, batch: 4 },
+  ...{ rounds: 4, released: false, timeoutMs: 20, spinsBeforeYield: 0 },
+});
+const plan = () => ({
+  header: new Uint32Array(13),
+  ...{ steps: floats(), after: new Uint32Array(0), parts: floats() },
+});
+const planJob = () => ({
+  ...{ plan: plan(), source: 0, target: 0, remotes: [0], iterations: 1, batch: 1 },
+  ...{ timeoutMs: 5, expectedMs: 0, spinsBeforeYield: 0, expected: floats(0, 8, 1, 0) },
+});
+const methodsOf = (type: string, args: () => unknown[], methods: Record<string, () => unknown[]>) =>
+  Object.entries(methods).map(
+    ([method, own]): Template => ({ of: { type, args }, method, args: own }),
+  );
+
+const templates: readonly Template[] = [
+  ...Object.entries<() => unknown[]>({
+    sequence: () => [memory(), 0, 0, floats(0, 64, 1)],
+    numbers: () => [memory(), 0, false, 4, 1, floats(0, 64, 1, 5, 0, 1)],
+    copyBlock: () => [memory(), memory(), 0, 0, 64],
+    getInfo: () => [{ provider: 'shm', mrMode: 0, directed: true, node: '' }],
+    openLibrary: () => ['/nowhere/libfabric.so'],
+    openCuda: () => ['/nowhere/libcuda.so'],
+    describeGpu: () => [0],
+    retainGpu: () => [0],
+    freeGpuBytes: () => [0],
+    gpusLinked: () => [0, 1],
+    pinToCores: () => [[0]],
+    allowedCores: () => [],
+    queueRun: () => [queueJob()],
+    // Without a descriptor of a process manager: what it would answer is not the addon's.
+    pmiExchange: () => [-1, 'key', 'value', 5],
+    pmixExchange: () => ['/nowhere/libpmix.so', 'key', 'value'],
+    Memory: () => [4096, false],
+    SharedMemory: () => [4096],
+    PeerMemory: () => [{ bytes: 64, path: '/dev/shm/none', gpu: 0, handle: new Uint8Array(64) }],
+    TransferBoard: () => [{ producers: 2, shift: 4 }],
+    DeviceMemory: () => [0, 4096],
+    OwnKernel: () => [0, '.version 8.0', 'kernel'],
+    TokenKernel: () => [0, { parts: floats(0, 0, 8) }],
+    Peer: () => ['/nowhere/libpeer.so', 'shim'],
+    Port: () => [new Float64Array(16), new Uint32Array(64)],
+  }).map(([method, args]): Template => ({ method, args })),
+  ...methodsOf('Memory', () => [4096, false], {
+    view: () => [0, 64],
+    fill: () => [0, 64, 1, 0],
+    verify: () => [0, 64, 1, 0],
+    registerWithGpu: () => [0],
+    close: () => [],
+  }),
+  ...methodsOf('SharedMemory', () => [4096], {
+    verify: () => [64, 1],
+    memsetNanoseconds: () => [64, 2],
+    flip: () => [8],
+    close: () => [],
+  }),
+  ...methodsOf('TransferBoard', () => [{ producers: 2, shift: 4 }], {
+    context: () => [],
+    putNbi: () => [0, 0],
+    look: () => [0],
+    finish: () => [],
+  }),
+  ...methodsOf('Port', () => [new Float64Array(16), new Uint32Array(64)], {
+    open: () => [shm, { directed: true, acknowledged: false, peersExpected: 2, localShm: true }],
+    name: () => [0],
+    limits: () => [0],
+    connect: () => [0, 0, [new Uint8Array(16)]],
+    addRegion: () => [memory(), [1n], -1],
+    removeRegion: () => [0],
+    addRemote: () => [[0n], [1n]],
+    removeRemote: () => [0],
+    cancel: () => [0],
+    takeText: () => [0],
+    shuffle: () => [1, 0.5],
+    run: () => [planJob()],
+    abort: () => [],
+    post: () => [],
+    poll: () => [1],
+    close: () => [],
+  }),
+];
+// `PeerMemory`, `Peer` and those of GPUs need another process, a library or a GPU before they have methods.
+
+/** Of what a call left behind, the end: a promise, or a task that is told to end. */
+async function ended(value: unknown): Promise<void> {
+  const task = value as { done?: Promise<unknown>; abort?: () => void; close?: () => void } | null;
+  if (typeof task !== 'object' || task === null) return;
+  if (!(task.done instanceof Promise)) return void (await value);
+  const timer = setTimeout(() => task.abort?.(), 20);
+  await task.done.finally(() => clearTimeout(timer));
+}
+
+interface Step {
+  readonly template: Template;
+  readonly wrong: readonly { readonly path: readonly string[]; readonly value: Value }[];
+  readonly closedFirst: boolean;
+}
+
+const stepOf = (dice: Dice): Step => {
+  const template = dice.pick(templates);
+  const wrong = Array.from({ length: dice.length(3) }, () => ({
+    path: pathIn(template.args(), dice),
+    value: wrongValue(dice, template.method),
+  }));
+  return { template, wrong, closedFirst: dice.chance(0.15) };
+};
+
+/** To a value of a list, or one further in. */
+function pathIn(value: unknown, dice: Dice): string[] {
+  const plain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  const keys = plain ? Object.keys(value as object) : [];
+  if (keys.length === 0) return ['0'];
+  const key = dice.pick(keys);
+  const inside = (value as Record<string, unknown>)[key];
+  const further = typeof inside === 'object' && inside !== null && dice.chance(0.6);
+  const more = further ? pathIn(inside, dice) : [];
+  const known = further && Object.hasOwn(inside, more[0]!) && !ArrayBuffer.isView(inside);
+  return known ? [key, ...more] : [key];
+}
+
+function put(into: unknown, [key, ...rest]: readonly string[], value: unknown): void {
+  const object = into as Record<string, unknown>;
+  if (rest.length === 0) object[key!] = value;
+  else put(object[key!], rest, value);
+}
+
+/** Objects that later calls of the same input use again. */
+async function perform({ template, wrong, closedFirst }: Step, kept: Map<string, Handle>) {
+  const { of, method } = template;
+  const args = template.args();
+  for (const { path, value } of wrong) put(args, path, value.make(kept));
+  const given = args.map((one) => (one instanceof Late ? one.make() : one));
+  if (of === undefined) {
+    const called = native()[method]!;
+    return ended(/^[A-Z]/.test(method) ? void new called(...given) : called(...given));
+  }
+  const self = kept.get(of.type) ?? new (native()[of.type]!)(...of.args());
+  kept.set(of.type, self);
+  if (closedFirst) self.close?.();
+  return ended(self[method]!(...given));
+}
+
+const isTyped = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  error instanceof Thrown ||
+  isNativeFault(error) ||
+  // V8's, of a view or an array that is too long.
+  error instanceof RangeError;
+
+export const addonCalls: Target = {
+  name: 'addon',
+  share: 100,
+  open: async () => {
+    loadLibrary();
+    return () => {};
+  },
+  make: (dice) => {
+    const steps = Array.from({ length: 1 + dice.length(8) }, () => stepOf(dice));
+    return {
+      shown: steps
+        .map(({ template: { of, method }, wrong, closedFirst }) =>
+          JSON.stringify({
+            call: of === undefined ? method : `${of.type}.${method}`,
+            wrong: wrong.map(({ path, value }) => `${path.join('.')} = ${value.name}`),
+            closedFirst,
+          }),
+        )
+        .join('\n'),
+      run: async () => {
+        const kept = new Map<string, Handle>();
+        let refusal: unknown;
+        for (const step of steps) {
+          try {
+            await perform(step, kept);
+          } catch (error) {
+            if (!isTyped(error)) throw error;
+            refusal = error;
+          }
+        }
+        for (const self of kept.values()) self.close?.();
+        if (refusal !== undefined) throw refusal;
+      },
+      isRefusal: isTyped,
+    };
+  },
+};
