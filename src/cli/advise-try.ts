@@ -43,7 +43,7 @@ export async function tryChange(change: Change, options: TryOptions): Promise<Tr
       b: parseVariant(variantWords(run, to)),
     },
     command: words,
-    launch: shellWords(options.launch === '' ? await launchFor(run) : options.launch),
+    launch: shellWords(options.launch === '' ? await launchFor(change) : options.launch),
     folder,
     compareAs: (one) => sameNames(one, change),
   };
@@ -91,18 +91,19 @@ function verdictOf({ gain: expected }: Change, { factor, interval }: Tried['gain
 }
 
 /** What starts ranks in the world of a run, from here. */
-async function launchFor(run: Run): Promise<string> {
+async function launchFor(change: Change): Promise<string> {
+  const { run } = change;
   const { launcher, hosts } = run.world;
   if (launcher !== 'local') throw elsewhere(run, `${launcher} started its ranks`);
-  if (hosts.length > 1) return labLaunch(run);
+  if (hosts.length > 1) return labLaunch(change);
   if (hosts[0] === hostname()) return '';
   throw elsewhere(run, `it was measured on ${hosts[0]}, and this is ${hostname()}`);
 }
 
 /** The lab that is up and has the hosts and NICs of the run. */
-async function labLaunch(run: Run): Promise<string> {
+async function labLaunch({ run, options }: Change): Promise<string> {
   const { hosts, ranks } = run.world;
-  const nics = run.fabric.channels.length;
+  const nics = Math.max(run.fabric.channels.length, Number(options!.to.channels ?? 0));
   const bits = (run.fabric.channels[0]?.lineRateGbps ?? 0) * 1e9;
   const labs = (await listLabs()).filter(
     ({ spec }) =>

@@ -65,7 +65,8 @@ const whereOf = ({ run, bytes }: Change): string =>
 function modelText({ name, parameters, fit }: RunAdvice['models'][number]): string {
   const { nicGbps, writeMicroseconds } = parameters;
   const rows = fit === undefined ? '' : ` from ${fit.rows} rows`;
-  return `Predicted with the model ${name}${rows}: ${significant(nicGbps)} Gbps per NIC, ${significant(writeMicroseconds)} us per write.`;
+  const cost = writeMicroseconds > 0 ? `, ${significant(writeMicroseconds)} us per write` : '';
+  return `Predicted with the model ${name}${rows}: ${significant(nicGbps)} Gbps per NIC${cost}.`;
 }
 
 export function formatTried(tried: Tried, width: number): string {

@@ -87,11 +87,8 @@ function stateOf(run: Run): string[] {
   const [best] = rows.filter(({ bytes }) => bytes === largest).sort((a, b) => b.gbps - a.gbps);
   if (best === undefined) return [];
   const share = best.ofBoundPercent!;
-  const left =
-    share >= 97
-      ? 'no setting of this column gains more than that'
-      : 'the rest is what settings can gain';
+  const most = Math.max(0, 100 * (100 / share - 1));
   return [
-    `${run.benchmark}: ${best.column} at ${formatBytes(largest)} reaches ${share.toFixed(1)} % of its bound; ${left}.`,
+    `${run.benchmark}: ${best.column} at ${formatBytes(largest)} reaches ${share.toFixed(1)} % of its bound; settings can gain at most ${most.toFixed(1)} %.`,
   ];
 }

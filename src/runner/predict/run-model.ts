@@ -27,12 +27,12 @@ export function modelledWorld({ world, rows }: Run): ModelledWorld | undefined {
 export const nicsOf = ({ fabric }: Run): number =>
   new Set(fabric.channels.map(({ nic }, channel) => nic ?? channel)).size;
 
-/** The same NICs between the same hosts, opened in the same way. */
+/** The same kind of NIC between the same hosts, opened in the same way. Runs may use fewer of them. */
 export const fabricKey = ({ world, fabric }: Run): string =>
   JSON.stringify([
     world.hosts,
     fabric.provider,
-    fabric.channels.map(({ lineRateGbps }) => lineRateGbps),
+    [...new Set(fabric.channels.map(({ lineRateGbps }) => lineRateGbps))],
   ]);
 
 /** Whether a fit reads its rows. */
@@ -53,15 +53,21 @@ export function modelOfRuns(
       nicsOf(run) === run.fabric.channels.length &&
       (run.settings.chunkBytes ?? chunk) === chunk,
   );
+  const nicsPerRank = Math.max(...used.map(nicsOf));
+  // The model has one number of NICs: rows over several of them tell something only where a run used as many.
+  const isOfModel = (run: Run, { column }: MeasuredFigure) =>
+    nicsOf(run) === nicsPerRank || traitsOf(column).strategy === 'single';
   const figures = used.flatMap((run) =>
-    figuresOfRuns([run]).map((figure): MeasuredFigure => ({ ...figure, ...modelledWorld(run) })),
+    figuresOfRuns([run])
+      .filter((figure) => isOfModel(run, figure))
+      .map((figure): MeasuredFigure => ({ ...figure, ...modelledWorld(run) })),
   );
   if (figures.length === 0) return undefined;
   const frame = {
     schema: fabricSchemaName,
     name: 'fitted to these runs',
     source: used.map(({ id }) => id).join(', '),
-    nicsPerRank: nicsOf(used[0]!),
+    nicsPerRank,
     lineRateGbps: lineRateOf(used),
     chunkBytes: typeof chunk === 'number' ? chunk : 2 ** 20,
   } as const;
