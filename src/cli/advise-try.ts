@@ -10,7 +10,7 @@ import { resultsFolder } from '../results/run-file.js';
 import { newRunId } from '../results/run-name.js';
 import type { Run } from '../results/schema.js';
 import { inTurns } from './ab-contest.js';
-import { refuseRanks, refuseUsed } from './ab-refusals.js';
+import { refuseUsed } from './ab-refusals.js';
 import { type Contest, parseVariant, sideFolder } from './ab-turns.js';
 import { launcherOf, runWords, variantWords } from './ab-words.js';
 import { shellWords } from './shell-words.js';
@@ -25,7 +25,6 @@ export interface TryOptions {
 
 /** Measures a change in turns with what is in use, in the world of its run. */
 export async function tryChange(change: Change, options: TryOptions): Promise<Tried> {
-  refuseRanks('weft advise --try');
   const { run } = change;
   const { from, to, shared = {} } = change.options!;
   const sized = {

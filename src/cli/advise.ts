@@ -18,6 +18,7 @@ import {
   wholeNumber,
 } from '../settings/option.js';
 import { predictOptions } from '../settings/predict.js';
+import { refuseRanks } from './ab-refusals.js';
 import { commandLine } from './ab-words.js';
 import { answer } from './advise-strategy.js';
 import { tryChange } from './advise-try.js';
@@ -152,6 +153,7 @@ function asked(
 
 async function adviseOn(paths: readonly string[], options: Asked): Promise<number> {
   const { fabric, column, format } = options;
+  if (options.try) refuseRanks('weft advise --try');
   const { width } = stdoutTerminal();
   const runs = readRuns(paths.flatMap(filesOf));
   refuseColumn(runs, column);
