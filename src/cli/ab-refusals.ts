@@ -11,7 +11,7 @@ export function refuseRanks(command = 'weft ab'): void {
     'BAD_USAGE',
     `${launcher} started ${command}, which must start the ranks itself`,
     {
-      hint: `Start ${command} without a launcher and pass it with --launch, e.g. --launch 'srun -n 4'.`,
+      hint: `Start ${command} without a launcher and pass it with --launch: ${command} --launch 'srun -n 4' ….`,
     },
   );
 }
