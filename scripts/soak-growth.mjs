@@ -1,8 +1,8 @@
 // Whether what a process holds stays flat while it runs for long.
 
 /**
- * What the last third of the samples may hold more than the first, on average. Node's heap breathes by some MiB; what
- * leaks a descriptor, a thread or a segment per connection is beyond these bounds after minutes.
+ * What the last third of the samples may hold more than the first, by their medians. Node's heap breathes by some MiB;
+ * what leaks a descriptor, a thread or a segment per connection is beyond these bounds after minutes.
  */
 export const bounds = {
   residentKiB: { unit: 'KiB', most: (first) => Math.max(0.05 * first, 8192) },
@@ -11,13 +11,15 @@ export const bounds = {
   sharedKiB: { unit: 'KiB', most: () => 64 },
 };
 
+/** Not the mean: some samples fall into the moment between two connections, which has less. */
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** Of one figure: the first and the last third, and what a line through all samples gains per hour. */
 export function growthOf(samples, figure) {
   const third = Math.max(1, Math.floor(samples.length / 3));
-  const first = mean(samples.slice(0, third).map((sample) => sample[figure]));
-  const last = mean(samples.slice(-third).map((sample) => sample[figure]));
+  const first = median(samples.slice(0, third).map((sample) => sample[figure]));
+  const last = median(samples.slice(-third).map((sample) => sample[figure]));
   const middleMs = mean(samples.map(({ atMs }) => atMs));
   const middle = mean(samples.map((sample) => sample[figure]));
   let [product, square] = [0, 0];

@@ -32,6 +32,8 @@ if (!(minutes > 0 && sampleMs > 0))
 const weft = join(dirname(fileURLToPath(import.meta.url)), '../bin/weft');
 const lab = `soak${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'weft-soak-'));
+/** Garbage that waits for its collection is no growth: the heap of JavaScript may not become large. */
+const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=48 --max-semi-space-size=1' };
 /** The start is no growth: code is compiled, heaps and pools take their size. */
 const warmUp = 0.2;
 
@@ -75,7 +77,7 @@ function lab_(...args) {
 function start(name, command, index) {
   const cwd = join(folder, String(index));
   mkdirSync(cwd);
-  const child = spawn(weft, command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(weft, command, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (text) => {
