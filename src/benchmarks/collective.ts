@@ -75,11 +75,11 @@ function checkTellsRanks({ dtype, weight }: NonNullable<Traffic['numbers']>, byt
 /** One collective of all ranks. */
 export function collectiveTurn(subject: CollectiveTraffic): Turn {
   const { traffic, plan } = collective(subject);
-  const { bytes, root = 0 } = subject;
+  const { bytes, root = 0, route } = subject;
   if (traffic.numbers) checkTellsRanks(traffic.numbers, bytes);
   // Nobody sends more than the root of a broadcast; otherwise all ranks send the same, but for a cache line.
   const line = traffic.outgoing(root).reduce((sum, block) => sum + block.bytes, 0);
-  return { traffic, plan, figureBytes: { figure: bytes, line } };
+  return { traffic, plan, figureBytes: { figure: bytes, line }, algorithm: route.title };
 }
 
 /** The same for other libraries; undefined where the bytes are no equal shares of whole numbers, which they ask for. */

@@ -1,4 +1,5 @@
-import { rangeText } from '../measure/units.js';
+import { groupBy } from '../measure/group.js';
+import { formatBytes, rangeText } from '../measure/units.js';
 import type { Note } from './note.js';
 import { copyFigures, type Figure, messageFigures, transferFigures } from './row-figures.js';
 import { sizedName } from './row-name.js';
@@ -29,6 +30,7 @@ const known = {
       ...lossNotes(rows),
       ...stageNotes(rows),
       ...workloadNotes(rows),
+      ...algorithmNotes(rows),
     ],
   },
   queue: {
@@ -129,6 +131,23 @@ const workloadNotes = (rows: Rows): Note[] =>
       const { name, unit, meaning } = workloadFigures[key];
       return { kind: 'detail', text: `${name} ${unit}: ${meaning}` };
     });
+
+/** Which algorithm ran, size by size where it depends on the size. */
+function algorithmNotes(rows: Rows): Note[] {
+  const known = rows.filter((row) => row.algorithm !== undefined);
+  const sizes = [...groupBy(known, (row) => row.algorithm!)].map(([algorithm, own]) => ({
+    algorithm,
+    bytes: [...new Set(own.flatMap(({ bytes }) => bytes ?? []))],
+  }));
+  if (sizes.length === 0) return [];
+  const text =
+    sizes.length === 1
+      ? sizes[0]!.algorithm
+      : sizes
+          .map((one) => `${one.algorithm} for ${one.bytes.map(formatBytes).join(', ')}`)
+          .join('; ');
+  return [{ kind: 'detail', text: `algorithm: ${text}` }];
+}
 
 const negativeNotes = (rows: Rows): Note[] =>
   rows.flatMap(({ column, breakdown, samples }): Note[] => {

@@ -21,6 +21,7 @@ type Extras = Pick<
   Row,
   | WorkloadKey
   | 'mops'
+  | 'algorithm'
   | 'routing'
   | 'lossPercent'
   | 'breakdown'

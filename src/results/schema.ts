@@ -124,6 +124,8 @@ export const rowSchema = z.object({
   /** Where an iteration is a round trip: half its mean. */
   halfRoundTripNanoseconds: z.number().optional(),
   mops: z.number().optional(),
+  /** Of a collective: what `auto` chose for this size, or what was asked for. */
+  algorithm: z.string().optional(),
   ...workloadShape,
   /** Of an expert layer. */
   routing: routingSchema.optional(),

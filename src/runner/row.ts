@@ -147,6 +147,7 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     boundNanoseconds: boundOfTurns(subject),
   });
   const checked = addChecked(all);
+  const { algorithm } = turns[0]!;
   const share = burstShare(subject);
   const burst = share * burstsToShow > 1;
   const fast = !burst && isTooGood(figures, share);
@@ -156,6 +157,7 @@ export function judged(subject: RowSubject, meanNanoseconds: number, all: readon
     bytes,
     figures,
     roundTrip: benchmark.roundTrip ?? false,
+    ...(algorithm !== undefined && { algorithm }),
     ...(benchmark.busFactor && {
       nccl: ncclCollective(bytes, benchmark.busFactor(subject.hosts.length), meanNanoseconds),
     }),

@@ -48,6 +48,8 @@ export interface Turn {
     /** Why there may be no sample at all, and what to do. */
     readonly none: string;
   };
+  /** How a collective moves its blocks, as `--algorithm` names it. */
+  readonly algorithm?: string;
   /** Measured in turn with the others for figures alone: no part of the row's time. */
   readonly reference?: boolean;
 }

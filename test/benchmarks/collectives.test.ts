@@ -27,7 +27,7 @@ describe.each([
     // By all ranks, before and after: an allgather and a broadcast leave what a rank has already.
     const perRow = { allgather: 2, 'reduce-scatter': 1, allreduce: 3, broadcast: 2 }[id]!;
     for (const row of measured) {
-      expect(row).toMatchObject({ outcome: 'passed' });
+      expect(row).toMatchObject({ outcome: 'passed', algorithm: how.split(' ')[0] });
       expect(row.checked).toEqual({ bytes: 2 * perRow * row.bytes!, wrong: 0 });
       expect(row.algbwGBps).toBeCloseTo(row.gbps! / 8, 9);
       expect(row.busbwGBps).toBeCloseTo(row.algbwGBps! * factor, 9);
@@ -67,4 +67,12 @@ test('--format nccl names the type, the sum and the root', async () => {
   expect(sums.stdout).toMatch(/ 65536 +32768 +half +sum +-1 /);
   const sent = await desk.weft(`broadcast ${one} --root 1 --format nccl`);
   expect(sent.stdout).toMatch(/ 65536 +16384 +uint32 +none +1 /);
+});
+
+test('a row records the algorithm that auto chose for its size', async () => {
+  using desk = new Desk();
+  const line = 'broadcast -b 64K -e 1M -f 16 --columns SinglePin --budget-ms 20 --verbose';
+  const { exitCode, stdout } = await desk.weft(line);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('algorithm: direct for 64K; ring for 1M');
 });

@@ -97,6 +97,7 @@ function predictRow(
     nanoseconds: flat(mean),
     samples: [],
     ...figures,
+    ...(turns[0]!.algorithm !== undefined && { algorithm: turns[0]!.algorithm }),
     ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
     ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
