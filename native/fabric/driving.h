@@ -35,7 +35,7 @@ inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
 inline bool Port::post(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   ssize_t result = -FI_EAGAIN;
-  if (!endpoint.waiting.empty()) [[unlikely]] {
+  if (!endpoint.backlog.empty() && endpoint.backlog.has(Backlog::keyOf(operation))) [[unlikely]] {
     // Earlier posts go first.
   } else if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.injectBytes) {
     fi_addr_t peer = endpoint.peers[operation.peer];
@@ -92,6 +92,7 @@ inline void Port::complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Dr
     if (source != operation.peer) [[unlikely]] return misdirected(operation, source, entry.len);
   }
   uint64_t bytes = receive ? entry.len : operation.bytes;
+  if (!endpoint.backlog.empty()) [[unlikely]] madeRoom(endpoint, operation);
   if (operation.completer == &driver) [[likely]] driver.settled(operation, bytes);
   else operation.completer->completed(operation, bytes);
 }
@@ -111,7 +112,7 @@ inline size_t Port::drain(Driver& driver) {
     } else if (count != -FI_EAGAIN && count < 0) [[unlikely]] {
       seen += readError(endpoint, count);
     }
-    if (!endpoint.waiting.empty()) [[unlikely]] seen += retry(endpoint);
+    if (!endpoint.backlog.empty() && ++endpoint.looks % kLooksBetweenRetries == 0) [[unlikely]] seen += retry(endpoint);
   }
   return chaos ? seen + letThrough(driver) : seen;
 }

@@ -1,6 +1,5 @@
 #include "driving.h"
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -67,46 +66,55 @@ void Port::refused(Endpoint& endpoint, Operation& operation, ssize_t result) {
   if (result > 0) return;  // taken by a pool
   if (result != -FI_EAGAIN) check(result, "post");
   operation.region->inFlight++;
-  endpoint.waiting.push_back(&operation);
+  endpoint.backlog.push(operation);
 }
 
+// Queues open and close meanwhile, so the list is looked at again each time.
 size_t Port::retry(Endpoint& endpoint) {
+  Backlog& backlog = endpoint.backlog;
   size_t failures = 0;
-  while (!endpoint.waiting.empty()) {
-    Operation& operation = *endpoint.waiting.front();
-    Endpoint::Queue& queue = endpoint.queueOf(operation);
-    if (queue.inFlight >= queue.limit) break;
-    ssize_t result = tryPost(endpoint, operation);
-    if (result == -FI_EAGAIN) {
-      // One peer that refuses, perhaps for good, must not hold up the others. Messages keep their order.
-      if (operation.kind == OperationKind::Write || operation.kind == OperationKind::Read) {
-        endpoint.waiting.pop_front();
-        endpoint.waiting.push_back(&operation);
-      }
-      break;
-    }
-    endpoint.waiting.pop_front();
-    if (result == 0) {
-      queue.inFlight++;
-    } else if (result == kNothingToDo) {
-      operation.region->inFlight--;
-      operation.completer->completed(operation, 0);
-    } else if (result > 0) {
-      operation.region->inFlight--;  // of the queue; the pool has counted it again
-    } else {
-      failures++;
-      operation.region->inFlight--;
-      operation.completer->failed(operation, static_cast<int>(-result), Library::get().strerror(static_cast<int>(-result)));
+  for (size_t i = 0; i < backlog.open().size(); i++) {
+    Backlog::Key key = backlog.open()[i];
+    while (Operation* oldest = backlog.oldest(key)) {
+      if (!repost(endpoint, *oldest, failures)) break;
     }
   }
   return failures;
 }
 
+void Port::madeRoom(Endpoint& endpoint, const Operation& completed) {
+  size_t failures = 0;  // their completers know
+  if (Operation* oldest = endpoint.backlog.oldest(Backlog::keyOf(completed))) repost(endpoint, *oldest, failures);
+}
+
+bool Port::repost(Endpoint& endpoint, Operation& operation, size_t& failures) {
+  Endpoint::Queue& queue = endpoint.queueOf(operation);
+  if (queue.inFlight >= queue.limit) return false;
+  // A pool takes whatever it is given, and its completer may post it again before tryPost returns.
+  bool pooled = endpoint.pool && operation.kind == OperationKind::Recv && !endpoint.pool->owns(operation);
+  Backlog::Key key = Backlog::keyOf(operation);
+  if (pooled) endpoint.backlog.pop(key);
+  ssize_t result = tryPost(endpoint, operation);
+  if (result == -FI_EAGAIN) return false;
+  if (!pooled) endpoint.backlog.pop(key);
+  if (result == 0) {
+    queue.inFlight++;
+  } else if (result == kNothingToDo) {
+    operation.region->inFlight--;
+    operation.completer->completed(operation, 0);
+  } else if (result > 0) {
+    operation.region->inFlight--;  // of the queue; the pool has counted it again
+  } else {
+    failures++;
+    operation.region->inFlight--;
+    operation.completer->failed(operation, static_cast<int>(-result), Library::get().strerror(static_cast<int>(-result)));
+  }
+  return true;
+}
+
 bool Port::cancel(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
-  auto queued = std::find(endpoint.waiting.begin(), endpoint.waiting.end(), &operation);
-  if (queued != endpoint.waiting.end()) {
-    endpoint.waiting.erase(queued);
+  if (endpoint.backlog.remove(operation)) {
     operation.region->inFlight--;
   } else if (!endpoint.pool || !endpoint.pool->forget(operation)) {
     return operation.kind == OperationKind::Recv && endpoint.recalls() && fi_cancel(&endpoint.ep->fid, &operation.context) == 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../gpu/span.h"
+#include "backlog.h"
 #include "chaos.h"
 #include "library.h"
 
@@ -17,42 +18,6 @@ namespace weft {
 class Acknowledgements;
 class Port;
 class ReceivePool;
-struct Operation;
-struct Region;
-
-/// Who is told that an operation ended. Called from inside Port::drain, on the thread that drives the port.
-class Completer {
- public:
-  virtual void completed(Operation& operation, uint64_t bytes) = 0;
-  /// `text` is the provider's own.
-  virtual void failed(Operation& operation, int code, const std::string& text) = 0;
-
- protected:
-  ~Completer() = default;
-};
-
-enum class OperationKind : uint8_t { Write, Send, Recv, Read };
-
-/// One transfer as libfabric knows it: its address is the context of the call, so it must not move in flight. The
-/// fields of a message share one cache line; those that only writes and reads use are in the next.
-struct alignas(64) Operation {
-  fi_context2 context{};  // first, and large enough for providers that ask for FI_CONTEXT or FI_CONTEXT2
-  Completer* completer = nullptr;
-  OperationKind kind = OperationKind::Write;
-  bool hasData = false;    // a write that carries an immediate (zero is a valid one)
-  bool delivered = false;  // completes only when the peer has the bytes
-  uint16_t token = 0;      // of a write whose target acknowledges it; 0: none
-  uint32_t data = 0;
-  uint32_t endpoint = 0;
-  uint32_t peer = 0;
-  uint32_t id = 0;
-  Region* region = nullptr;  // what `buffer` lies in; it stays open while this is in flight
-  void* buffer = nullptr;
-  size_t bytes = 0;
-  void* descriptor = nullptr;
-  uint64_t remoteAddress = 0;
-  uint64_t remoteKey = 0;
-};
 
 struct EndpointOptions {
   bool directed = false;      // receives name their sender
@@ -89,7 +54,8 @@ struct Endpoint {
   size_t injectBytes = 0;          // as the provider says
   bool directed, acknowledged;     // see EndpointOptions
   uint32_t unusualBits = 0, usual = 0;  // an arrival whose bits differ from the usual is more than a count
-  std::deque<Operation*> waiting;  // posts that met back-pressure, oldest first
+  Backlog backlog;
+  unsigned looks = 0;  // while posts wait
   size_t maxMessageBytes = 0, maxWriteBytes = 0;
   std::optional<bool> emulatedWrites;  // where the provider says whether it makes writes of sends
   std::vector<Mailbox> mailboxes;      // by rank, where writes are acknowledged
@@ -210,6 +176,7 @@ class Port {
 
  private:
   static constexpr ssize_t kBatch = 16, kNothingToDo = 2;
+  static constexpr unsigned kLooksBetweenRetries = 16;
 
   /// kNothingToDo where there is nothing to post. Another number above 0: taken, and its completer knows or will know.
   ssize_t tryPost(Endpoint& endpoint, Operation& operation);
@@ -220,8 +187,13 @@ class Port {
   // Rare: marked cold to keep them out of the loop that inlines the rest.
   /// Queues what met back-pressure, and throws for any other refusal.
   [[gnu::cold]] void refused(Endpoint& endpoint, Operation& operation, ssize_t result);
-  /// How many of the queued posts failed for good.
+  /// Tries all queued posts, each queue until a refusal. How many failed for good.
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
+  /// Where `completed` made room for a queued post, tries that. One, because a provider that holds as much as it can
+  /// takes a lock to refuse more, which shm's peers need to get on.
+  void madeRoom(Endpoint& endpoint, const Operation& completed);
+  /// Tries a queued post, the oldest of its queue; false when it was refused again. Counts it if it failed for good.
+  bool repost(Endpoint& endpoint, Operation& operation, size_t& failures);
   /// Handles a negative result of fi_cq_read; how many entries it read.
   [[gnu::cold]] size_t readError(Endpoint& endpoint, ssize_t answer);
   [[gnu::cold]] void misdirected(Operation& operation, uint32_t source, uint64_t bytes);

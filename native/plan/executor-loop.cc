@@ -106,7 +106,7 @@ void Executor::activateDependents(const PlanStep& step) {
 
 // Posts a chunk of each ready step in turn, so that no peer waits for another's whole transfer.
 void Executor::pump(Lane& lane) {
-  while (!lane.empty() && lane.free > 0) {
+  while (!lane.empty() && !lane.blocked()) {
     uint32_t index = lane.pop();
     Track& track = tracks_[index];
     if (++track.posted < track.chunks) lane.push(index);

@@ -60,6 +60,7 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, Remote
   }
   for (size_t i = 0; i < lanes_.size(); i++) {
     Lane& lane = lanes_[i];
+    if (i % 2 == 0) lane.backlog = &port_.endpoint(static_cast<uint32_t>(i / 2)).backlog;
     lane.ready.resize(std::bit_ceil(posts[i]));
     lane.mask = lane.ready.size() - 1;
     for (; posts[i] > 0 && lane.free < plan_.window; lane.free++) {

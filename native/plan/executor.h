@@ -134,10 +134,13 @@ class Executor : public Completer {
     size_t head = 0, tail = 0, mask = 0;
     std::vector<Operation*> operations;  // one per place in the window; the first `free` are not in flight
     size_t free = 0;
+    const Backlog* backlog = nullptr;  // of its endpoint; null for receives
 
     bool empty() const { return head == tail; }
     void push(uint32_t index) { ready[tail++ & mask] = index; }
     uint32_t pop() { return ready[head++ & mask]; }
+    /// The window is full, or the backlog is and something of this lane is under way that will call it up again.
+    bool blocked() const { return free == 0 || (backlog && backlog->full() && free < operations.size()); }
   };
   struct Track {  // of one step
     uint32_t after = 0;                         // steps that must finish first
