@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { polls_before_yield = 200, polls_per_look = 16, entries_per_read = 8, address_bytes = 256 };
+enum { polls_before_yield = 400, polls_per_look = 16, entries_per_read = 16, address_bytes = 256 };
 
 static const size_t alignment = 2u << 20; /* a huge page */
 

@@ -58,7 +58,7 @@ void side_connect(struct side *side);
 /* Blocks until both have called it; all queues are polled meanwhile, since providers progress only then. */
 void side_meet(struct side *sides, int count);
 
-/* Reads the queue once and counts what it finds; yields the core after 200 empty reads in a row. */
+/* Reads the queue once and counts what it finds; yields the core after 400 empty reads in a row. */
 void side_poll(struct side *side);
 
 /* Posts, and polls while the provider has no room. */
