@@ -51,6 +51,41 @@ inline size_t size(const Napi::Value& value, const char* name) {
   return static_cast<size_t>(number);
 }
 
+/// The elements of a typed array of this very type, or a TypeError: the bytes of another would be read past their end.
+template <typename Array>
+Array typedArray(const Napi::Value& value, napi_typedarray_type type, const char* name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
+    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a typed array of another type");
+  }
+  return value.As<Array>();
+}
+
+inline Napi::Float64Array doubles(const Napi::Value& value, const char* name) {
+  return typedArray<Napi::Float64Array>(value, napi_float64_array, name);
+}
+inline Napi::Uint32Array words(const Napi::Value& value, const char* name) {
+  return typedArray<Napi::Uint32Array>(value, napi_uint32_array, name);
+}
+inline Napi::Uint8Array octets(const Napi::Value& value, const char* name) {
+  return typedArray<Napi::Uint8Array>(value, napi_uint8_array, name);
+}
+
+/// An array of at most `most` values, or a TypeError: an empty one may say that it has 2^32 of them.
+inline Napi::Array list(const Napi::Value& value, const char* name, size_t most) {
+  if (!value.IsArray() || value.As<Napi::Array>().Length() > most) {
+    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be an array of at most " + std::to_string(most) + " values");
+  }
+  return value.As<Napi::Array>();
+}
+
+/// A BigInt of 64 bits, or a TypeError.
+inline uint64_t bits(const Napi::Value& value, const char* name) {
+  bool lossless = false;
+  uint64_t number = value.IsBigInt() ? value.As<Napi::BigInt>().Uint64Value(&lossless) : 0;
+  if (!lossless) throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a BigInt of 64 bits");
+  return number;
+}
+
 inline size_t field(const Napi::Object& object, const char* name) { return size(object.Get(name), name); }
 
 inline std::string text(const char* value) { return value ? value : ""; }

@@ -12,7 +12,7 @@ namespace weft {
 
 namespace {
 
-constexpr uint32_t kMostProducers = 1024;
+constexpr uint32_t kMostProducers = 1024, kMostTransfers = 1 << 24;
 
 std::vector<const RemoteRegion*> readRemotes(const Napi::Value& from, const Port& port, const Plan& plan) {
   if (!from.IsArray()) throw Fault("plan", EINVAL, "a remote region is needed for every rank");
@@ -44,9 +44,9 @@ ProxyJob readProxy(const Napi::Object& from) {
   if (job.producers == 0 || job.producers > kMostProducers || job.block == 0 || job.block > 1024) {
     throw Fault("proxy", EINVAL, "a proxy serves 1 to 1024 producers");
   }
-  auto transfers = from.Get("transfers").As<Napi::Array>();
+  auto transfers = list(from.Get("transfers"), "transfers", kMostTransfers);
   for (uint32_t i = 0; i < transfers.Length(); i++) {
-    auto steps = transfers.Get(i).As<Napi::Array>();
+    auto steps = list(transfers.Get(i), "the steps of a transfer", kMostTransfers);
     job.steps.emplace_back();
     for (uint32_t k = 0; k < steps.Length(); k++) job.steps.back().push_back(static_cast<uint32_t>(size(steps.Get(k), "step")));
   }
@@ -56,12 +56,12 @@ ProxyJob readProxy(const Napi::Object& from) {
 
 // Four numbers each: offset, bytes, seed, position.
 std::vector<Expected> readExpected(const Napi::Value& from, const Span& target) {
-  auto numbers = from.As<Napi::Float64Array>();
+  auto numbers = doubles(from, "what is expected");
+  auto whole = [&](double number) { return size(Napi::Number::New(from.Env(), number), "a number of what is expected"); };
   std::vector<Expected> expected(numbers.ElementLength() / 4);
   for (size_t i = 0; i < expected.size(); i++) {
     const double* raw = numbers.Data() + i * 4;
-    expected[i] = {static_cast<size_t>(raw[0]), static_cast<size_t>(raw[1]), static_cast<uint64_t>(raw[2]),
-                   static_cast<uint64_t>(raw[3])};
+    expected[i] = {whole(raw[0]), whole(raw[1]), whole(raw[2]), whole(raw[3])};
     if (!within(target, expected[i].offset, expected[i].bytes)) {
       throw Fault("plan", EINVAL, "what is expected lies outside the target buffer");
     }
@@ -77,9 +77,7 @@ Napi::Value verifiedResult(Napi::Env env, const std::vector<double>& samples, co
 }
 
 std::vector<uint32_t> readMarks(const Napi::Value& from) {
-  auto numbers = from.As<Napi::TypedArray>();
-  if (numbers.TypedArrayType() != napi_uint32_array) throw Fault("plan", EINVAL, "marks must be a Uint32Array");
-  auto steps = from.As<Napi::Uint32Array>();
+  auto steps = words(from, "marks");
   return {steps.Data(), steps.Data() + steps.ElementLength()};
 }
 

@@ -13,6 +13,12 @@
 
 namespace weft {
 
+namespace {
+
+constexpr size_t kMostRanks = 32768;  // 15 bits of an immediate name one
+
+}  // namespace
+
 class PortBinding : public Napi::ObjectWrap<PortBinding> {
  public:
   static Napi::Function define(Napi::Env env) {
@@ -37,8 +43,8 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   }
 
   explicit PortBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PortBinding>(info) {
-    commandArray_ = Napi::Persistent(info[0].As<Napi::Float64Array>());
-    recordArray_ = Napi::Persistent(info[1].As<Napi::Uint32Array>());
+    commandArray_ = Napi::Persistent(doubles(info[0], "the command array"));
+    recordArray_ = Napi::Persistent(words(info[1], "the record array"));
     auto command = commandArray_.Value();
     auto records = recordArray_.Value();
     if (command.ElementLength() < Operations::kCommandWords || records.ElementLength() < Operations::kRecordWords) {
@@ -72,6 +78,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value open(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
+      if (!info[0].IsExternal()) throw Napi::TypeError::New(info.Env(), "not a handle of getInfo");
       auto* wanted = info[0].As<Napi::External<fi_info>>().Data();
       auto how = info[1].As<Napi::Object>();
       EndpointOptions options;
@@ -107,10 +114,10 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value connect(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      auto list = info[2].As<Napi::Array>();
+      auto addresses = list(info[2], "addresses", kMostRanks);
       std::vector<std::vector<uint8_t>> everyone;
-      for (uint32_t i = 0; i < list.Length(); i++) {
-        auto address = list.Get(i).As<Napi::Uint8Array>();
+      for (uint32_t i = 0; i < addresses.Length(); i++) {
+        auto address = octets(addresses.Get(i), "an address");
         everyone.emplace_back(address.Data(), address.Data() + address.ByteLength());
       }
       port().connect(endpoint(info[0]).index, static_cast<uint32_t>(size(info[1], "rank")), everyone);
@@ -121,7 +128,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   Napi::Value addRegion(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       int dmabuf = info[2].IsNumber() ? info[2].As<Napi::Number>().Int32Value() : -1;
-      return granted(info.Env(), port(), port().addRegion(spanOf(info[0]), readKeys(info[1]), dmabuf));
+      return granted(info.Env(), port(), port().addRegion(spanOf(info[0]), readKeys(info[1], port()), dmabuf));
     });
   }
 
@@ -133,7 +140,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
         port_->busy.store(false);
         Unref();
       };
-      auto done = registering_.start(info.Env(), target, spanOf(info[0]), readKeys(info[1]), end);
+      auto done = registering_.start(info.Env(), target, spanOf(info[0]), readKeys(info[1], target), end);
       Ref();
       target.busy.store(true);
       return done;
@@ -149,14 +156,13 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   Napi::Value addRemote(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
       RemoteRegion remote;
-      bool lossless = true;
-      auto addresses = info[0].As<Napi::Array>(), keys = info[1].As<Napi::Array>();
+      auto addresses = list(info[0], "addresses", port().endpointCount()), keys = list(info[1], "keys", port().endpointCount());
       if (addresses.Length() != port().endpointCount() || keys.Length() != port().endpointCount()) {
         throw Napi::TypeError::New(info.Env(), "a remote region needs an address and a key for every channel");
       }
       for (uint32_t i = 0; i < keys.Length(); i++) {
-        remote.address.push_back(addresses.Get(i).As<Napi::BigInt>().Uint64Value(&lossless));
-        remote.key.push_back(keys.Get(i).As<Napi::BigInt>().Uint64Value(&lossless));
+        remote.address.push_back(bits(addresses.Get(i), "an address"));
+        remote.key.push_back(bits(keys.Get(i), "a key"));
       }
       return Napi::Number::New(info.Env(), port().addRemote(std::move(remote)));
     });

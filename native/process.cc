@@ -22,7 +22,7 @@ Napi::Value endWithParent(const Napi::CallbackInfo& info) {
 
 Napi::Value pinToCores(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    auto cores = info[0].As<Napi::Array>();
+    auto cores = list(info[0], "cores", CPU_SETSIZE);
     cpu_set_t set;
     CPU_ZERO(&set);
     for (uint32_t i = 0; i < cores.Length(); i++) {

@@ -7,11 +7,10 @@
 
 namespace weft {
 
-std::vector<uint64_t> readKeys(const Napi::Value& from) {
-  auto wanted = from.As<Napi::Array>();
+std::vector<uint64_t> readKeys(const Napi::Value& from, const Port& port) {
+  auto wanted = list(from, "keys", port.endpointCount());
   std::vector<uint64_t> keys(wanted.Length());
-  bool lossless = true;
-  for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = wanted.Get(i).As<Napi::BigInt>().Uint64Value(&lossless);
+  for (uint32_t i = 0; i < wanted.Length(); i++) keys[i] = bits(wanted.Get(i), "a key");
   return keys;
 }
 

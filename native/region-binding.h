@@ -10,7 +10,7 @@
 namespace weft {
 
 /// The keys that JavaScript asks for, one per endpoint.
-std::vector<uint64_t> readKeys(const Napi::Value& from);
+std::vector<uint64_t> readKeys(const Napi::Value& from, const Port& port);
 
 /// `{ id, keys }` of a registered region.
 Napi::Object granted(Napi::Env env, Port& port, uint32_t id);

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
 #include "../fault.h"
 #include "driving.h"
 
@@ -14,7 +16,18 @@ constexpr unsigned kSpinsBeforeYield = 400;
 // Indices into the command array; src/fabric/command.ts has the same list.
 enum Command { Kind, EndpointIndex, Peer, RegionId, Offset, Bytes, Remote, RemoteOffset, Data, Flags };
 enum Flag : uint32_t { HasData = 1, Delivered = 2 };
+// More than any caller spins: a wrong number must not keep JavaScript's thread for minutes.
+constexpr uint32_t kMostSpins = 1 << 16;
+
 enum RecordKind : uint32_t { Done = 0, Failed = 1, Arrived = 2, EndpointFailed = 3 };
+
+// A number of the command array, which JavaScript may have written anything to.
+uint64_t whole(double number, double most) {
+  if (!(number >= 0 && number <= most)) throw Fault("post", EINVAL, "a number of the command is out of range");
+  return static_cast<uint64_t>(number);
+}
+uint32_t word(double number) { return static_cast<uint32_t>(whole(number, UINT32_MAX)); }
+constexpr double kMostWhole = 9007199254740991.0;
 
 }  // namespace
 
@@ -25,44 +38,44 @@ int32_t Operations::post(Port& port) {
     fill(operation, port);
     if (!port.post(operation)) return static_cast<int32_t>(operation.id);
   } catch (...) {
-    free_.push_back(operation.id);
+    release(operation.id);
     throw;
   }
-  free_.push_back(operation.id);
+  release(operation.id);
   return -1;
 }
 
 void Operations::fill(Operation& operation, Port& port) {
-  auto index = static_cast<uint32_t>(command_[EndpointIndex]);
-  Region& region = port.region(static_cast<uint32_t>(command_[RegionId]));
-  auto offset = static_cast<size_t>(command_[Offset]), bytes = static_cast<size_t>(command_[Bytes]);
+  uint32_t index = word(command_[EndpointIndex]);
+  Region& region = port.region(word(command_[RegionId]));
+  size_t offset = whole(command_[Offset], kMostWhole), bytes = whole(command_[Bytes], kMostWhole);
   if (offset > region.memory.bytes || bytes > region.memory.bytes - offset) {
     throw Fault("post", ERANGE, "the slice is outside its buffer");
   }
-  auto peer = static_cast<uint32_t>(command_[Peer]);
+  uint32_t peer = word(command_[Peer]);
   if (peer >= port.endpoint(index).peers.size()) throw Fault("post", EINVAL, "no such peer");
-  auto flags = static_cast<uint32_t>(command_[Flags]);
-  operation.kind = static_cast<OperationKind>(command_[Kind]);
+  uint32_t flags = word(command_[Flags]);
+  operation.kind = static_cast<OperationKind>(whole(command_[Kind], static_cast<double>(OperationKind::Read)));
   operation.endpoint = index;
   operation.peer = peer;
   operation.region = &region;
   operation.buffer = region.memory.base + offset;
   operation.bytes = bytes;
-  operation.descriptor = region.descriptor[index];
+  operation.descriptor = region.descriptor.at(index);
   operation.hasData = flags & HasData;
   operation.delivered = flags & Delivered;
-  operation.data = static_cast<uint32_t>(command_[Data]);
+  operation.data = word(command_[Data]);
   if (operation.kind != OperationKind::Write && operation.kind != OperationKind::Read) return;
   if (operation.kind == OperationKind::Read && !port.endpoint(index).reads()) {
     throw Fault("read", FI_EOPNOTSUPP, "this provider cannot read from peers");
   }
-  const RemoteRegion& remote = port.remote(static_cast<uint32_t>(command_[Remote]));
-  operation.remoteAddress = remote.address[index] + static_cast<uint64_t>(command_[RemoteOffset]);
-  operation.remoteKey = remote.key[index];
+  const RemoteRegion& remote = port.remote(word(command_[Remote]));
+  operation.remoteAddress = remote.address.at(index) + whole(command_[RemoteOffset], kMostWhole);
+  operation.remoteKey = remote.key.at(index);
 }
 
 int32_t Operations::poll(Port& port, uint32_t spins) {
-  for (uint32_t i = 0; i < spins; i++) {
+  for (uint32_t i = 0; i < std::min(spins, kMostSpins); i++) {
     size_t seen = port.drain(*this);
     if (!pending_.empty() || !port.userArrivals.empty() || !port.faults.empty()) break;
     empty_ = seen > 0 ? 0 : empty_ + 1;
@@ -72,7 +85,7 @@ int32_t Operations::poll(Port& port, uint32_t spins) {
   size_t count = 0;
   for (; count < capacity_ && !pending_.empty(); count++) {
     tell(count, pending_.front());
-    free_.push_back(pending_.front().id);  // not before JavaScript knows: it keys its table by id
+    release(pending_.front().id);  // not before JavaScript knows: it keys its table by id
     pending_.pop_front();
   }
   for (; count < capacity_ && !port.userArrivals.empty(); count++) {
@@ -87,6 +100,11 @@ int32_t Operations::poll(Port& port, uint32_t spins) {
   }
   if (count > 0) empty_ = 0;
   return static_cast<int32_t>(count);
+}
+
+bool Operations::cancel(Port& port, size_t id) {
+  bool inFlight = id < operations_.size() && operations_[id].region != nullptr;
+  return inFlight && port.cancel(operations_[id]);
 }
 
 std::string Operations::takeText(uint32_t key) {
@@ -112,6 +130,11 @@ Operation& Operations::take() {
   fresh.id = static_cast<uint32_t>(operations_.size() - 1);
   fresh.completer = this;
   return fresh;
+}
+
+void Operations::release(uint32_t id) {
+  operations_[id].region = nullptr;
+  free_.push_back(id);
 }
 
 uint32_t Operations::keep(const std::string& text) {

@@ -23,7 +23,8 @@ class Operations final : public Completer {
   int32_t post(Port& port);
   /// Looks at the queues up to `spins` times, until there is something to tell. Returns the number of records.
   int32_t poll(Port& port, uint32_t spins);
-  bool cancel(Port& port, size_t id) { return port.cancel(operations_.at(id)); }
+  /// False where it is not in flight, or cannot be recalled.
+  bool cancel(Port& port, size_t id);
   /// The provider's words that a record named; empty when there are none.
   std::string takeText(uint32_t key);
 
@@ -38,6 +39,7 @@ class Operations final : public Completer {
 
   void fill(Operation& operation, Port& port);
   Operation& take();
+  void release(uint32_t id);
   uint32_t keep(const std::string& text);
   void tell(size_t index, const Record& record);
   void completed(Operation& operation, uint64_t bytes) override { settled(operation, bytes); }

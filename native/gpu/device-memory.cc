@@ -93,7 +93,7 @@ Napi::Value DeviceMemoryObject::copy(const Napi::CallbackInfo& info, bool toHost
   return guarded(info.Env(), [&]() -> Napi::Value {
     size_t bytes = size(info[1], "bytes"), hostOffset = size(info[3], "host offset");
     CuPointer data = range(size(info[0], "offset"), bytes);
-    auto mapping = Memory::Unwrap(info[2].As<Napi::Object>())->mapping();
+    auto mapping = Memory::mappingOf(info[2]);
     if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
     if (hostOffset > mapping->bytes() || bytes > mapping->bytes() - hostOffset) {
       throw Fault("memory", ERANGE, "the range is outside the buffer");
@@ -137,7 +137,7 @@ Napi::Value DeviceMemoryObject::time(const Napi::CallbackInfo& info) {
                      {static_cast<unsigned>(size(info[3], "blocks")), static_cast<unsigned>(size(info[4], "threads"))},
                      nullptr};
     if (info[5].IsObject()) {
-      timing.host = Memory::Unwrap(info[5].As<Napi::Object>())->mapping();
+      timing.host = Memory::mappingOf(info[5]);
       if (!timing.host || timing.host->bytes() < bytes) {
         throw Fault("memory", ERANGE, "the range is outside the buffer");
       }

@@ -38,7 +38,7 @@ class PeerMemory : public Napi::ObjectWrap<PeerMemory> {
         target_ = openHostTarget(from.Get("path").As<Napi::String>().Utf8Value(), bytes);
         return;
       }
-      auto given = from.Get("handle").As<Napi::Uint8Array>();
+      auto given = octets(from.Get("handle"), "the handle");
       CuIpcHandle handle{};
       if (given.ByteLength() != sizeof(handle)) throw Fault("ipc", EINVAL, "not a handle of GPU memory");
       std::copy_n(given.Data(), sizeof(handle), reinterpret_cast<uint8_t*>(&handle));

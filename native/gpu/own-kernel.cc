@@ -34,8 +34,8 @@ struct Launch {
 };
 
 Shape readShape(const Napi::Value& value) {
-  auto list = value.As<Napi::Array>();
-  auto at = [&](uint32_t i) { return static_cast<unsigned>(size(list.Get(i), "shape")); };
+  auto sides = list(value, "a shape", 3);
+  auto at = [&](uint32_t i) { return static_cast<unsigned>(size(sides.Get(i), "shape")); };
   return {at(0), at(1), at(2)};
 }
 
@@ -82,9 +82,9 @@ class OwnKernel : public Napi::ObjectWrap<OwnKernel> {
       Launch launch{context_, function_, readShape(how.Get("grid")), readShape(how.Get("block")),
                     static_cast<unsigned>(size(how.Get("sharedBytes"), "shared bytes")), {},
                     size(how.Get("timeoutMs"), "timeoutMs") * 1'000'000u};
-      auto list = how.Get("args").As<Napi::Array>();
-      for (uint32_t i = 0; i < list.Length(); i++) {
-        auto bytes = list.Get(i).As<Napi::Uint8Array>();
+      auto arguments = list(how.Get("args"), "args", kMostArgumentBytes);
+      for (uint32_t i = 0; i < arguments.Length(); i++) {
+        auto bytes = octets(arguments.Get(i), "an argument");
         if (bytes.ElementLength() > kMostArgumentBytes) throw Fault("launch", EINVAL, "an argument can have at most 4096 bytes");
         launch.arguments.emplace_back(bytes.Data(), bytes.Data() + bytes.ElementLength());
       }

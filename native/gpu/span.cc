@@ -9,8 +9,7 @@ namespace weft {
 Span spanOf(const Napi::Value& buffer) {
   auto object = buffer.IsObject() ? buffer.As<Napi::Object>() : Napi::Object::New(buffer.Env());
   if (object.CheckTypeTag(&Memory::kTag)) {
-    auto mapping = Memory::Unwrap(object)->mapping();
-    if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
+    auto mapping = Memory::mappingOf(object);
     return {mapping->data(), mapping->bytes(), nullptr, mapping};
   }
   if (object.CheckTypeTag(&DeviceMemoryObject::kTag)) {

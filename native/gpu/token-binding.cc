@@ -40,7 +40,7 @@ Place placeOf(const Napi::Value& buffer, const GpuContext& gpu, uint64_t bytes, 
     if (span.context->device() != gpu.device()) throw Fault("memory", ERANGE, std::string("the ") + name + " is on another GPU");
     return {reinterpret_cast<CuPointer>(span.base), span.owner};
   }
-  auto mapping = Memory::Unwrap(buffer.As<Napi::Object>())->mapping();
+  auto mapping = Memory::mappingOf(buffer);
   const HostRegistration* registration = mapping->gpuRegistration();
   if (!registration) throw Fault("memory", ERANGE, std::string("the GPU cannot reach the ") + name);
   return {registration->devicePointer(), span.owner};

@@ -35,11 +35,10 @@ class CopyWorker : public Napi::AsyncWorker {
 // (source, target, source offset, target offset, bytes): nanoseconds.
 Napi::Value copyBlock(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    auto source = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
-    auto target = Memory::Unwrap(info[1].As<Napi::Object>())->mapping();
+    auto source = Memory::mappingOf(info[0]), target = Memory::mappingOf(info[1]);
     size_t from = size(info[2], "from"), to = size(info[3], "to"), bytes = size(info[4], "bytes");
     auto outside = [bytes](const auto& mapping, size_t offset) {
-      return !mapping || offset > mapping->bytes() || bytes > mapping->bytes() - offset;
+      return offset > mapping->bytes() || bytes > mapping->bytes() - offset;
     };
     if (outside(source, from) || outside(target, to)) throw Fault("memory", ERANGE, "the block is outside the buffer");
     auto* worker = new CopyWorker(info.Env(), source, target, from, to, bytes);

@@ -67,6 +67,15 @@ Napi::Value Memory::prepare(const Napi::CallbackInfo& info) {
   });
 }
 
+std::shared_ptr<Mapping> Memory::mappingOf(const Napi::Value& buffer) {
+  if (!buffer.IsObject() || !buffer.As<Napi::Object>().CheckTypeTag(&kTag)) {
+    throw Napi::TypeError::New(buffer.Env(), "not a buffer of host memory");
+  }
+  auto mapping = Unwrap(buffer.As<Napi::Object>())->mapping_;
+  if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
+  return mapping;
+}
+
 uint8_t* Memory::range(size_t offset, size_t bytes) const {
   if (!mapping_) throw Fault("memory", EBADF, "the buffer is closed");
   if (offset > mapping_->bytes() || bytes > mapping_->bytes() - offset) {

@@ -16,7 +16,8 @@ class Memory : public Napi::ObjectWrap<Memory> {
   static Napi::Function define(Napi::Env env);
   explicit Memory(const Napi::CallbackInfo& info);
 
-  std::shared_ptr<Mapping> mapping() const { return mapping_; }
+  /// What a buffer that JavaScript names holds. A TypeError where it is no buffer, a Fault where it is closed.
+  static std::shared_ptr<Mapping> mappingOf(const Napi::Value& buffer);
 
  private:
   uint8_t* range(size_t offset, size_t bytes) const;

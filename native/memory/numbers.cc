@@ -142,21 +142,14 @@ std::vector<NumberPart> readParts(const Napi::Float64Array& numbers, const Mappi
 // and weight of each.
 Napi::Value numbers(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    if (!info[0].IsObject() || !info[0].As<Napi::Object>().CheckTypeTag(&Memory::kTag)) {
-      throw Napi::TypeError::New(info.Env(), "the first argument must be host memory");
-    }
-    auto mapping = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
-    if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
+    auto mapping = Memory::mappingOf(info[0]);
     size_t type = size(info[1], "type");
     if (type >= kSumDtypes) throw Fault("memory", EINVAL, "there is no such type of numbers");
     bool verify = info[2].ToBoolean();
     NumberKind kind{size(info[3], "largest"), size(info[4], "sparsity")};
     if (kind.largest == 0) throw Fault("memory", EINVAL, "numbers cannot all be 0");
-    if (!info[5].IsTypedArray() || info[5].As<Napi::TypedArray>().TypedArrayType() != napi_float64_array) {
-      throw Napi::TypeError::New(info.Env(), "parts must be a Float64Array");
-    }
     auto dtype = static_cast<SumDtype>(type);
-    auto parts = readParts(info[5].As<Napi::Float64Array>(), *mapping, bytesOf(dtype));
+    auto parts = readParts(doubles(info[5], "parts"), *mapping, bytesOf(dtype));
     auto* worker = new NumbersWorker(info.Env(), std::move(mapping), dtype, verify, kind, std::move(parts));
     auto promise = worker->deferred.Promise();
     worker->Queue();

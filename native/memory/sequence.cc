@@ -138,15 +138,16 @@ class SequenceWorker : public Napi::AsyncWorker {
 // (memory, type, task, blocks): blocks hold offset, bytes and first number, one after the other.
 Napi::Value sequence(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    auto mapping = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
-    if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
-    auto type = static_cast<NumberType>(size(info[1], "type"));
-    auto task = static_cast<SequenceTask>(size(info[2], "task"));
-    auto numbers = info[3].As<Napi::Float64Array>();
+    auto mapping = Memory::mappingOf(info[0]);
+    size_t wantedType = size(info[1], "type"), wantedTask = size(info[2], "task");
+    if (wantedType > 2 || wantedTask > 2) throw Fault("memory", EINVAL, "there is no such type or task");
+    auto type = static_cast<NumberType>(wantedType);
+    auto task = static_cast<SequenceTask>(wantedTask);
+    auto numbers = doubles(info[3], "blocks");
+    auto whole = [&](size_t i) { return size(Napi::Number::New(info.Env(), numbers[i]), "a number of a block"); };
     std::vector<SequenceBlock> blocks;
     for (size_t i = 0; i + 2 < numbers.ElementLength(); i += 3) {
-      SequenceBlock block{static_cast<size_t>(numbers[i]), static_cast<size_t>(numbers[i + 1]),
-                          static_cast<int64_t>(numbers[i + 2])};
+      SequenceBlock block{whole(i), whole(i + 1), static_cast<int64_t>(whole(i + 2))};
       bool inside = block.offset <= mapping->bytes() && block.bytes <= mapping->bytes() - block.offset;
       if (!inside || block.bytes % bytesOf(type) != 0) throw Fault("memory", ERANGE, "a block is outside the buffer");
       blocks.push_back(block);

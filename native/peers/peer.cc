@@ -46,8 +46,10 @@ struct PeerState {
 using Error = char[WEFT_PEER_ERROR_BYTES];
 
 std::vector<uint64_t> sizesOf(const Napi::Value& value) {
-  auto numbers = value.As<Napi::Float64Array>();
-  return {numbers.Data(), numbers.Data() + numbers.ElementLength()};
+  auto numbers = doubles(value, "sizes");
+  std::vector<uint64_t> sizes;
+  for (size_t i = 0; i < numbers.ElementLength(); i++) sizes.push_back(size(Napi::Number::New(value.Env(), numbers[i]), "a size"));
+  return sizes;
 }
 
 class Peer : public Napi::ObjectWrap<Peer> {
@@ -118,10 +120,10 @@ class Peer : public Napi::ObjectWrap<Peer> {
 
   // (addresses of all ranks)
   Napi::Value connect(const Napi::CallbackInfo& info) {
-    auto list = info[0].As<Napi::Array>();
+    auto given = list(info[0], "addresses", static_cast<size_t>(state_->size));
     std::vector<std::string> addresses;
-    for (uint32_t i = 0; i < list.Length(); i++) {
-      auto bytes = list.Get(i).As<Napi::Uint8Array>();
+    for (uint32_t i = 0; i < given.Length(); i++) {
+      auto bytes = octets(given.Get(i), "an address");
       addresses.emplace_back(reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength());
     }
     return thread_->run(info.Env(), [state = state_, addresses]() -> PeerThread::Result {
@@ -142,8 +144,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
   // (source, target, collective, iterations, batch): nanoseconds of each batch.
   Napi::Value run(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      auto source = Memory::Unwrap(info[0].As<Napi::Object>())->mapping();
-      auto target = Memory::Unwrap(info[1].As<Napi::Object>())->mapping();
+      auto source = Memory::mappingOf(info[0]), target = Memory::mappingOf(info[1]);
       auto given = info[2].As<Napi::Object>();
       uint64_t iterations = size(info[3], "iterations"), batch = size(info[4], "batch");
       if (batch == 0 || iterations % batch != 0) throw Fault("run", EINVAL, "the batch does not divide the iterations");
@@ -159,7 +160,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
       one.receiveBytes = receives.data();
       refuseBadSizes(one, sends, receives);
       auto [sourceBytes, targetBytes] = peers::footprintOf(one, state_->rank, state_->size);
-      if (!source || !target || sourceBytes > source->bytes() || targetBytes > target->bytes()) {
+      if (sourceBytes > source->bytes() || targetBytes > target->bytes()) {
         throw Fault("run", ERANGE, "the blocks are larger than the buffers");
       }
       return thread_->run(info.Env(), [=, state = state_]() mutable -> PeerThread::Result {

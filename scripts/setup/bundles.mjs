@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { entries } from './entries.mjs';
 import { SetupFailure } from './failure.mjs';
+import { billOfMaterials } from './sbom.mjs';
 
 /** Each has ECharts in it, whole reports too: they are one file. Paths below src/, and below dist/ as .js. */
 const scripts = ['report/echarts', 'report/page/report', 'live/page/main'];
@@ -42,7 +43,7 @@ function writeNotices(root, outDir, { inputs }) {
 export async function bundle(root, outDir) {
   const { build } = createRequire(join(root, 'package.json'))('esbuild');
   try {
-    await build({
+    const pages = await build({
       absWorkingDir: root,
       entryPoints: [
         ...scripts.map((path) => ({ in: `src/${path}.ts`, out: path })),
@@ -54,6 +55,7 @@ export async function bundle(root, outDir) {
       format: 'esm',
       target: 'es2022',
       banner: { js: banner(root) },
+      metafile: true,
       logLevel: 'silent',
     });
     const { metafile } = await build({
@@ -73,6 +75,9 @@ export async function bundle(root, outDir) {
       logLevel: 'silent',
     });
     writeNotices(root, outDir, metafile);
+    const files = [pages.metafile, metafile].flatMap(({ inputs }) => Object.keys(inputs));
+    const bill = `${JSON.stringify(billOfMaterials(root, files), null, 2)}\n`;
+    writeFileSync(join(outDir, 'sbom.cdx.json'), bill);
   } catch (error) {
     throw new SetupFailure('TypeScript build: esbuild found errors', { output: error.message });
   }

@@ -1,5 +1,6 @@
 import { WeftError } from '../errors.js';
 import { parseBytes } from '../measure/units.js';
+import { maxWorld } from '../plan/plan.js';
 
 /** A time that somebody measured: a row of a result table. */
 export interface Figure {
@@ -25,18 +26,23 @@ export function readFigures(text: string, name: string): Figure[] {
   return lines.map((line, index) => {
     const cells = line.split(',');
     const cell = (key: string) => (cells[heads.indexOf(key)] ?? '').trim();
+    const bad = (what: string) =>
+      new WeftError('BAD_FILE', `${name}, line ${index + 2}: ${what}`, { hint });
     const number = (key: string) => {
       const value = Number(cell(key));
-      if (cell(key) !== '' && value > 0) return value;
-      const where = `${name}, line ${index + 2}`;
-      throw new WeftError('BAD_FILE', `${where}: ${key} "${cell(key)}" is not a number above 0`, {
-        hint,
-      });
+      if (cell(key) !== '' && value > 0 && Number.isFinite(value)) return value;
+      throw bad(`${key} "${cell(key)}" is not a number above 0`);
     };
+    const nodes = number('nodes');
+    const ranksPerNode = heads.includes('ranks_per_node') ? number('ranks_per_node') : 1;
+    const whole = Number.isInteger(nodes) && Number.isInteger(ranksPerNode);
+    if (!whole || nodes * ranksPerNode > maxWorld) {
+      throw bad(`${nodes} nodes with ${ranksPerNode} ranks each are not 1 to ${maxWorld} ranks`);
+    }
     return {
       benchmark: cell('benchmark'),
-      nodes: number('nodes'),
-      ranksPerNode: heads.includes('ranks_per_node') ? number('ranks_per_node') : 1,
+      nodes,
+      ranksPerNode,
       column: cell('config'),
       bytes: parseBytes(cell('size_bytes')),
       nanoseconds: number('lat_us') * 1000,

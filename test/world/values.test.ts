@@ -53,5 +53,7 @@ describe('values between ranks', () => {
 
   test('refuses marks that were never written', () => {
     expect(() => unpackValue({ $: 'Function', v: 'x' })).toThrowError(/unknown kind/);
+    expect(() => unpackValue({ $: 'bigint', v: 'twelve' })).toThrowError(/a rank sent/);
+    expect(() => unpackValue({ $: 'Float64Array', v: 'AAAA' })).toThrowError(/a rank sent/);
   });
 });

@@ -65,8 +65,11 @@ export function matricesOf(run: Run): Matrix[] {
         for (const row of rows) {
           const figure = value(row);
           const { from, to } = row.labels;
-          if (from === undefined || to === undefined) continue;
-          cells[from]![to] =
+          // A damaged file may name ranks that the run does not have.
+          if (from === undefined || to === undefined || to >= names.length) continue;
+          const line = cells[from];
+          if (line === undefined) continue;
+          line[to] =
             figure === undefined
               ? { text: noValue }
               : { text: shortText(figure), ratio: ratio(figure, best) };

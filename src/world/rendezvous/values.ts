@@ -63,7 +63,7 @@ export function unpackValue(json: unknown): unknown {
   if (kind === 'object' && typeof v === 'object' && v !== null) return unpackMembers(v);
   if (kind === 'undefined') return undefined;
   if (typeof v === 'string') {
-    if (kind === 'bigint') return BigInt(v);
+    if (kind === 'bigint' && /^-?\d+$/.test(v)) return BigInt(v);
     if (kind === 'number') return Number(v);
     if (typeof kind === 'string' && Object.hasOwn(arrays, kind)) {
       return unpackArray(kind as keyof typeof arrays, v);
@@ -78,6 +78,9 @@ const unpackMembers = (value: object): object =>
 
 function unpackArray(kind: keyof typeof arrays, text: string) {
   const bytes = Buffer.from(text, 'base64');
+  if (bytes.length % arrays[kind].BYTES_PER_ELEMENT !== 0) {
+    throw new TypeError(`a rank sent a ${kind} of ${bytes.length} bytes`);
+  }
   const copy = new Uint8Array(bytes.length); // owns its memory: aligned for every element type
   copy.set(bytes);
   return new arrays[kind](copy.buffer);

@@ -10,7 +10,12 @@ type Make = new (...args: unknown[]) => Handle;
 
 /** A call as the product would make it: of the addon itself, or of an object that it makes first. */
 interface Template {
-  readonly of?: { readonly type: string; readonly args: () => unknown[] };
+  readonly of?: {
+    readonly type: string;
+    readonly args: () => unknown[];
+    /** Brings a new object into the state that its calls need. */
+    readonly prepare?: (self: Handle) => void;
+  };
   readonly method: string;
   readonly args: () => unknown[];
 }
@@ -43,10 +48,28 @@ const planJob = () => ({
   ...{ plan: plan(), source: 0, target: 0, remotes: [0], iterations: 1, batch: 1 },
   ...{ timeoutMs: 5, expectedMs: 0, spinsBeforeYield: 0, expected: floats(0, 8, 1, 0) },
 });
-const methodsOf = (type: string, args: () => unknown[], methods: Record<string, () => unknown[]>) =>
+const methodsOf = (
+  type: string,
+  args: () => unknown[],
+  methods: Record<string, () => unknown[]>,
+  prepare: (self: Handle) => void = () => {},
+) =>
   Object.entries(methods).map(
-    ([method, own]): Template => ({ of: { type, args }, method, args: own }),
+    ([method, own]): Template => ({ of: { type, args, prepare }, method, args: own }),
   );
+
+/** What `post` reads: all ports of an input have the same array. */
+const command = new Float64Array(16);
+const portArgs = () => [command, new Uint32Array(64)];
+
+/** A port that is its own peer, with a region to send from and to write to. */
+function connectPort(port: Handle): void {
+  const how = { directed: true, acknowledged: false, peersExpected: 1, localShm: true };
+  port.open!(shm.make(), how);
+  port.connect!(0, 0, [port.name!(0)]);
+  const region = port.addRegion!(memory().make(), [1n]) as { keys: bigint[] };
+  port.addRemote!([0n], region.keys);
+}
 
 const templates: readonly Template[] = [
   ...Object.entries<() => unknown[]>({
@@ -95,7 +118,21 @@ const templates: readonly Template[] = [
     look: () => [0],
     finish: () => [],
   }),
-  ...methodsOf('Port', () => [new Float64Array(16), new Uint32Array(64)], {
+  ...methodsOf(
+    'Port',
+    portArgs,
+    {
+      // Kind, endpoint, peer, region, offset, bytes, remote, its offset, data, flags.
+      post: () => [0, 0, 0, 0, 0, 64, 0, 0, 7, 3],
+      poll: () => [10],
+      cancel: () => [0],
+      removeRegion: () => [0],
+      takeText: () => [1],
+      run: () => [planJob()],
+    },
+    connectPort,
+  ),
+  ...methodsOf('Port', portArgs, {
     open: () => [shm, { directed: true, acknowledged: false, peersExpected: 2, localShm: true }],
     name: () => [0],
     limits: () => [0],
@@ -169,8 +206,13 @@ async function perform({ template, wrong, closedFirst }: Step, kept: Map<string,
     const called = native()[method]!;
     return ended(/^[A-Z]/.test(method) ? void new called(...given) : called(...given));
   }
-  const self = kept.get(of.type) ?? new (native()[of.type]!)(...of.args());
-  kept.set(of.type, self);
+  let self = kept.get(of.type);
+  if (self === undefined) {
+    self = new (native()[of.type]!)(...of.args());
+    kept.set(of.type, self);
+    of.prepare?.(self);
+  }
+  if (method === 'post') command.set(given.filter((one) => typeof one === 'number').slice(0, 10));
   if (closedFirst) self.close?.();
   return ended(self[method]!(...given));
 }

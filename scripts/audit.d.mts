@@ -1,0 +1,4 @@
+export function judgeAudit(
+  report: unknown,
+  shipped: readonly string[],
+): { failed: boolean; lines: string[] };
