@@ -43,7 +43,7 @@ const always = [
 /** Of dist, what the package has too: the program, with its modules and packages in it, and its pages. */
 const program = [
   ...entries.map((name) => `${name}.js`),
-  ...['chunks', 'report/page', 'live/page', 'THIRD-PARTY-NOTICES.txt'],
+  ...['chunks', 'report/page', 'live/page', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'],
 ].map((name) => `dist/${name}`);
 const ownScripts = [
   ...['bundle', 'bundle-file', 'bundle-libraries', 'bundle-packages', 'elf'],

@@ -47,6 +47,7 @@ int32_t Operations::post(Port& port) {
 
 void Operations::fill(Operation& operation, Port& port) {
   uint32_t index = word(command_[EndpointIndex]);
+  if (index >= port.endpointCount()) throw Fault("post", EINVAL, "no such endpoint");
   Region& region = port.region(word(command_[RegionId]));
   size_t offset = whole(command_[Offset], kMostWhole), bytes = whole(command_[Bytes], kMostWhole);
   if (offset > region.memory.bytes || bytes > region.memory.bytes - offset) {

@@ -12,7 +12,8 @@ const shares = chosen.reduce((sum, { share }) => sum + share, 0);
 
 beforeAll(async () => void (await buildChild()));
 
-describe('input from outside ends in a result or a refusal', () => {
+// Each target is a process: some at a time use all cores.
+describe.concurrent('input from outside ends in a result or a refusal', () => {
   test.each(chosen)('$name', { timeout: 4 * 3600 * 1000 }, async (target) => {
     const count = Math.ceil((inputs * target.share) / shares);
     const startedMs = performance.now();

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -57,6 +58,12 @@ describe.skipIf(!canPack)('a new user, with the package and libfabric alone', ()
     for (const name of ['typescript', 'echarts', 'esbuild', 'node-gyp']) {
       expect(existsSync(join(project, 'node_modules', name)), name).toBe(false);
     }
+  });
+
+  test('has a bill of materials', () => {
+    const bill = JSON.parse(readFileSync(join(installed, 'dist/sbom.cdx.json'), 'utf8'));
+    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' });
+    expect(bill.components.length).toBeGreaterThan(10);
   });
 
   test('has an addon for every glibc from 2.34 on and any libstdc++', () => {

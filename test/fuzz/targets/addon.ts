@@ -226,7 +226,7 @@ const isTyped = (error: unknown): boolean =>
 
 export const addonCalls: Target = {
   name: 'addon',
-  share: 100,
+  share: 80,
   open: async () => {
     loadLibrary();
     return () => {};

@@ -42,7 +42,7 @@ const inRepository = (path: string) => readFileSync(join(packageRoot, path), 'ut
 const figures = 'benchmark,nodes,ranks_per_node,config,size_bytes,lat_us\n';
 export const csv = target({
   name: 'csv',
-  share: 70,
+  share: 80,
   good: [
     `${figures}sendrecv,2,1,SinglePin,128K,30.5\nwrite,4,1,MultiDMA,1M,50\nall2all,4,8,SingleDMA,4M,900\n`,
     inRepository('test/simulate/nccl-alltoall-p5.csv'),
@@ -53,7 +53,7 @@ export const csv = target({
 
 export const traffic = target({
   name: 'traffic',
-  share: 70,
+  share: 80,
   good: [
     '# to 0, 1, 2\n0,4M,1M\n64K,0,64K\n1M,1M,0\n',
     'from,to,bytes\n0,1,4M\n0,1,64\n2,0,1M\n',
@@ -66,7 +66,7 @@ export const traffic = target({
 
 export const routing = target({
   name: 'routing',
-  share: 70,
+  share: 60,
   good: [
     'rank,token,experts\n0,0,3;1\n0,1,7\n1,0,0;2\n',
     'rank,expert,tokens\n0,0,3\n0,1,3\n1,2,4\n',
@@ -90,7 +90,7 @@ runs:
 `;
 export const suites = target({
   name: 'suites',
-  share: 60,
+  share: 30,
   good: [suite],
   words: [...yamlWords, 'timeoutMs', 'check', 'iterations', 'pairs', 'all-to-all-single'],
   fromFile: true,
@@ -99,7 +99,7 @@ export const suites = target({
 
 export const expectations = target({
   name: 'expectations',
-  share: 40,
+  share: 20,
   good: [
     'expect:\n  - benchmark: write\n    column: SinglePin\n    bytes: 1M\n    gbps: 90\n  - { benchmark: sendrecv, column: SinglePin, latencyUs: { pass: 10, fail: 20 } }\n',
   ],
@@ -110,7 +110,7 @@ export const expectations = target({
 
 export const networks = target({
   name: 'networks',
-  share: 60,
+  share: 40,
   good: [
     'leaves:\n  leaf0: h[0-1]\n  leaf1: [h2, 007]\nspines:\n  west: leaf0\n  east: leaf1\n',
     'SwitchName=s0 Nodes=dev[0-1] LinkSpeed=900\nswitchname=s1 \\\n nodes=dev2,dev[10-11]\nSwitchName=s2 Switches=s[0-1] # x\n',
@@ -123,7 +123,7 @@ export const networks = target({
 
 export const hwloc = target({
   name: 'hwloc',
-  share: 70,
+  share: 50,
   good: [laptop, p4d, dgx],
   words: ['<object', '/>', '<!--', '-->', '<!DOCTYPE x>', '<![CDATA[', '&lol;', '&#0;', 'PCIDev'],
   read: (text) => {

@@ -49,7 +49,7 @@ function ask(bytes: string): Promise<string> {
 
 export const http: Target = {
   name: 'http',
-  share: 40,
+  share: 30,
   open: async () => {
     const folder = join(process.cwd(), 'runs');
     mkdirSync(folder);

@@ -1,5 +1,6 @@
 import type { Target } from '../target.js';
 import { addonCalls } from './addon.js';
+import { commandLines } from './command-lines.js';
 import * as descriptions from './descriptions.js';
 import { frames } from './frames.js';
 import { http } from './http.js';
@@ -8,6 +9,6 @@ import { rendezvous } from './rendezvous.js';
 import { runFiles } from './run-files.js';
 
 export const targets: readonly Target[] = [
-  ...[frames, rendezvous, http, plans, addonCalls, runFiles],
+  ...[frames, rendezvous, http, plans, addonCalls, commandLines, runFiles],
   ...Object.values(descriptions),
 ];

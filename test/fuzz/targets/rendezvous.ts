@@ -89,7 +89,7 @@ async function rankZero(bytes: Buffer): Promise<void> {
 /** Real sockets: strangers, ranks that know the token, and a rank 0 that knows it. */
 export const rendezvous: Target = {
   name: 'rendezvous',
-  share: 60,
+  share: 40,
   open: async () => {
     shared = await openServer();
     return async () => {

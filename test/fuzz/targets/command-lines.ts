@@ -1,0 +1,123 @@
+import { Command, CommanderError } from 'commander';
+import { benchmarks } from '../../../src/benchmarks/index.js';
+import { addAbCommand } from '../../../src/cli/ab.js';
+import { describeBenchmark } from '../../../src/cli/bench.js';
+import { addCheckCommand } from '../../../src/cli/check.js';
+import { addCompareCommand } from '../../../src/cli/compare.js';
+import { explainJob } from '../../../src/cli/explain.js';
+import { addGateCommand } from '../../../src/cli/gate.js';
+import { addHistoryCommand } from '../../../src/cli/history.js';
+import { addK8sCommand } from '../../../src/cli/k8s.js';
+import { givenOptions, readOptions } from '../../../src/cli/options.js';
+import { addPredictCommand } from '../../../src/cli/predict.js';
+import { addSbatchCommand } from '../../../src/cli/sbatch.js';
+import { addServeCommand } from '../../../src/cli/serve.js';
+import { showOptions } from '../../../src/cli/show-options.js';
+import { addSoakCommand } from '../../../src/cli/soak.js';
+import { isWeftError } from '../../../src/errors.js';
+import { type Benchmark, optionsOf } from '../../../src/runner/benchmark.js';
+import { jobOf } from '../../../src/runner/job.js';
+import { identify } from '../../../src/world/identity.js';
+import { openmpi, step, torchrun } from '../../world/launcher-environments.js';
+import type { Dice } from '../dice.js';
+import { mutateText, oddText } from '../mutate.js';
+import type { Target } from '../target.js';
+
+const quiet = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
+
+/** The commands as the program has them. Benchmarks draw their plans; nothing else is done. */
+function weft(): Command {
+  const program = new Command('weft').configureOutput(quiet).enablePositionalOptions();
+  program.exitOverride();
+  const others = [addAbCommand, addCheckCommand, addCompareCommand, addGateCommand, addK8sCommand];
+  others.push(addHistoryCommand, addPredictCommand, addSbatchCommand, addServeCommand);
+  for (const add of [...others, addSoakCommand]) add(program);
+  for (const command of everyCommand(program)) command.action(() => {});
+  for (const benchmark of benchmarks) {
+    describeBenchmark(program.command(benchmark.id), benchmark, async (raw) =>
+      explain(benchmark, raw),
+    );
+  }
+  return program;
+}
+
+const everyCommand = (command: Command): Command[] =>
+  command.commands.flatMap((one) => [one, ...everyCommand(one)]);
+
+/** Drawings of many ranks take their time. */
+const mostRanks = 16;
+
+function explain(benchmark: Benchmark, raw: unknown): number {
+  const { ranks = 4 } = readOptions(raw, showOptions);
+  const job = jobOf(benchmark, givenOptions(raw, optionsOf(benchmark)));
+  if (ranks >= benchmark.ranks.min && ranks <= mostRanks) explainJob(job, ranks);
+  return 0;
+}
+
+let program: Command;
+
+const lines = [
+  'write --ranks 4 -b 64K -e 1M --columns SinglePin,MultiPin --channels 2 --line-rate 100',
+  'all2all -b 4M -e 4M -f 2 --nics a,b --format json --timeout 5 --chunk 64K --window 8',
+  'sendrecv -i 64K -e 256K -n 10 -w 2 -c 0 --provider shm --repeats 2 --quiet',
+  'moe --routing zipf:1.2 --experts 8 --top-k 2 --tokens 64',
+  'kv --columns Push --seed 3',
+  'incast --ranks 4',
+  'victim --ranks 6',
+  'all-to-all-single --dtype int32 --backend fabric --imbalance zipf:1',
+  'predict all2all --fabric p5 --nodes 2..8 --bytes 1M..4M --fault host 1 nic 1 rate 50%',
+  'compare a.jsonl b.jsonl --tolerance 3 --drift 2',
+  'history folder --since 30d --benchmark write',
+  'soak --for 8h --every 1m -- write -b 1M',
+  'ab --a --provider shm --b --provider tcp -- write',
+  'sbatch --nodes 2 --ranks-per-node 4 -- all2all -b 16M',
+  'k8s --nodes 2 --image weft -- write',
+  'gate --ranks 2 --min-gbps 1',
+  'check --expect file.yaml --tolerance 5',
+  'serve folder --port 8080 --host 127.0.0.1',
+].map((line) => line.split(' '));
+
+function brokenLine(dice: Dice): string[] {
+  const line = [...dice.pick(lines)];
+  for (let count = 1 + dice.length(4); count > 0; count--) {
+    const at = dice.below(line.length);
+    const other = dice.pick(dice.pick(lines));
+    const word = dice.pick([oddText(dice), other, mutateText(dice, line[at] ?? '')]);
+    // The command itself stays, most of the time.
+    line.splice(dice.chance(0.95) ? Math.max(1, at) : at, dice.below(2), word);
+  }
+  return line;
+}
+
+function brokenEnvironment(dice: Dice): Record<string, string> {
+  const good = dice.pick([torchrun(1, 4), step(1, 4), openmpi(1, 4)]) as Record<string, string>;
+  const entries = Object.entries(good).map(([name, value]) => [
+    name,
+    dice.chance(0.1) ? mutateText(dice, value) : value,
+  ]);
+  return Object.fromEntries(entries.filter(() => dice.chance(0.97)));
+}
+
+const isRefusal = (error: unknown) => error instanceof CommanderError || isWeftError(error);
+
+/** Command lines, and what launchers say in the environment. */
+export const commandLines: Target = {
+  name: 'command-lines',
+  share: 60,
+  open: async () => {
+    program = weft();
+    return () => {};
+  },
+  make: (dice) => {
+    if (dice.chance(0.2)) {
+      const env = brokenEnvironment(dice);
+      return { shown: JSON.stringify(env), run: () => identify(env), isRefusal };
+    }
+    const line = brokenLine(dice);
+    return {
+      shown: JSON.stringify(line),
+      run: () => program.parseAsync(line, { from: 'user' }),
+      isRefusal,
+    };
+  },
+};
