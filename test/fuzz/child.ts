@@ -2,10 +2,11 @@
 import { openSync, writeSync } from 'node:fs';
 import { Dice } from './dice.js';
 import { targets } from './targets/index.js';
+import { selfTest } from './targets/self-test.js';
 
 const [name, seedText, fromText, countText, progressFile] = process.argv.slice(2) as string[];
 const [seed, from, count] = [seedText, fromText, countText].map(Number) as [number, number, number];
-const target = targets.find((one) => one.name === name)!;
+const target = [...targets, selfTest].find((one) => one.name === name)!;
 const progress = openSync(progressFile!, 'w');
 const place = new Float64Array(1);
 const placeBytes = new Uint8Array(place.buffer);
@@ -18,16 +19,16 @@ function find(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? String(error)) : String(error);
   // The same place again is the same finding.
   const key = text.split('\n').slice(0, 3).join().replaceAll(/\d+/g, '');
-  if (found.size < mostFindings && !found.has(key)) found.set(key, { index: place[0]!, text });
+  if (found.size >= mostFindings || found.has(key)) return;
+  found.set(key, { index: place[0]!, text });
+  // Now: a crash would take it along.
+  process.stderr.write(`${text}\n`);
 }
 
 // What nobody waited for counts for the input at which it came.
 process.on('uncaughtException', find).on('unhandledRejection', find);
 // A process that runs out of work before its end has not done it.
 process.exitCode = 70;
-process.on('exit', (code) => {
-  if (code !== 0) for (const { text } of found.values()) process.stderr.write(`${text}\n`);
-});
 
 const close = await target.open?.();
 for (let index = from; index < from + count; index++) {

@@ -173,3 +173,11 @@ test('a scan of some pairs says what it covered', () => {
       'covered 4 of 4 hosts, 8 of 8 NICs, 2 of 2 leaves, 1 of 1 crossings between leaves',
   );
 });
+
+test('a file that names ranks which the run does not have is shown without them', () => {
+  const run = pairRun(3, 1);
+  const strange = { ...run.rows[0]!, labels: { from: 9, to: 1 } };
+  const stranger = { ...run.rows[0]!, labels: { from: 0, to: 2 ** 31 } };
+  const text = formatRun({ ...run, rows: [...run.rows, strange, stranger] }, 'table');
+  expect(text).toContain('from \\ to');
+});
