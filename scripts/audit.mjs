@@ -13,7 +13,7 @@ const failing = ['high', 'critical'];
 export function judgeAudit(report, shipped) {
   const found = Object.values(report?.vulnerabilities ?? {});
   if (report?.vulnerabilities === undefined) {
-    const why = report?.error?.code ?? report?.message ?? 'no answer';
+    const why = report?.statusCode ?? report?.error?.code ?? 'no answer';
     return { failed: false, lines: [`audit: nothing was audited: no registry answered (${why})`] };
   }
   const named = ({ name, severity, range }) => `${name} ${range} (${severity})`;

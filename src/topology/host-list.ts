@@ -1,7 +1,7 @@
 import { WeftError } from '../errors.js';
 
 /** More hosts than any cluster has; a range such as `n[0-999999999]` must not fill the memory. */
-const mostHosts = 100_000;
+export const mostHosts = 100_000;
 
 const bad = (text: string, what: string) =>
   new WeftError('BAD_USAGE', `cannot read the host list "${text}": ${what}`, {

@@ -48,6 +48,11 @@ describe('a routing file', () => {
     ['a token twice', ['rank,token,experts', '0,0,1', '0,0,2'], /line 3: token 0 .* appears twice/],
     ['a gap', ['rank,token,experts', '0,1,1'], /line 2: token 0 of rank 0 is missing/],
     ['a rank left out', ['rank,token,experts', '1,0,1'], /line 2: rank 0 has no line/],
+    [
+      'too many choices',
+      ['rank,expert,tokens', '0,0,16777216', '1,0,1'],
+      /line 3: the file has more than 16777216 choices of experts/,
+    ],
     ['broken JSON', ['{"rank":0,'], /trace.csv, line 1: it is not JSON/],
     ['other JSON', ['{"rank":0}'], /line 1: a line is /],
     [

@@ -39,3 +39,8 @@ describe('a YAML file that refers to itself again and again is refused', () => {
     expect(() => readNetwork(bomb('leaves'), 'net')).toThrow('net, line 1: unknown key a');
   });
 });
+
+test('a network file of a few lines that names millions of hosts is refused', () => {
+  const lines = Array.from({ length: 10_000 }, (_, i) => `SwitchName=s${i} Nodes=n${i}x[0-99999]`);
+  expect(() => readNetwork(lines.join('\n'), 'net')).toThrow('line 2: more than 100000 hosts');
+});

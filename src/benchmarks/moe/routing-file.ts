@@ -120,20 +120,30 @@ function tokensOf(records: readonly Record[], options: Read, fail: Fail): Routed
     byRank[rank] ??= [];
     byRank[rank].push(record);
   }
+  if (counts) refuseTooMany(records, fail);
   return Array.from(byRank, (own, rank) => {
     if (own === undefined) return fail(records.at(-1)!.where, `rank ${rank} has no line`);
     const random = seededRandom(seedOf(options.seed, rank + 1));
-    const lists = counts ? dealt(own, options, random, fail) : listed(own, fail);
-    const starts = new Uint32Array(lists.length + 1);
-    lists.forEach((list, token) => {
-      starts[token + 1] = starts[token]! + list.length;
-    });
-    return weighed(starts, Uint32Array.from(lists.flat()), random);
+    const { starts, experts } = counts ? dealt(own, options, random, fail) : listed(own, fail);
+    return weighed(starts, experts, random);
   });
 }
 
+/** All choices of all ranks are held in memory. */
+const mostChoices = 2 ** 24;
+
+function refuseTooMany(records: readonly Record[], fail: Fail): void {
+  let sum = 0;
+  for (const { where, line } of records) {
+    sum += 'expert' in line ? line.tokens : 0;
+    if (sum > mostChoices) fail(where, `the file has more than ${mostChoices} choices of experts`);
+  }
+}
+
+type Lists = Pick<RoutedTokens, 'starts' | 'experts'>;
+
 /** Tokens 0, 1, … of a rank, each once, in any order. */
-function listed(own: readonly Record[], fail: Fail): number[][] {
+function listed(own: readonly Record[], fail: Fail): Lists {
   const lists: number[][] = [];
   for (const { where, line } of own) {
     if ('expert' in line) continue;
@@ -145,19 +155,18 @@ function listed(own: readonly Record[], fail: Fail): number[][] {
     if (!lists[token])
       fail(own.at(-1)!.where, `token ${token} of rank ${own[0]!.line.rank} is missing`);
   }
-  return lists;
+  const starts = new Uint32Array(lists.length + 1);
+  lists.forEach((list, token) => {
+    starts[token + 1] = starts[token]! + list.length;
+  });
+  return { starts, experts: Uint32Array.from(lists.flat()) };
 }
 
 /**
  * Deals the choices out to as few tokens as possible, each with at most `topK` experts and none twice: those of one
  * expert follow each other and never go round to the same token. Which token is where is random.
  */
-function dealt(
-  own: readonly Record[],
-  { topK }: Read,
-  random: () => number,
-  fail: Fail,
-): number[][] {
+function dealt(own: readonly Record[], { topK }: Read, random: () => number, fail: Fail): Lists {
   const counts = new Map<number, number>();
   for (const { where, line } of own) {
     if (!('expert' in line)) continue;
@@ -167,10 +176,17 @@ function dealt(
   const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
   if (all === 0) fail(own.at(-1)!.where, `rank ${own[0]!.line.rank} has no tokens`);
   const tokens = Math.max(Math.ceil(all / topK), ...counts.values());
-  const lists: number[][] = Array.from({ length: tokens }, () => []);
+  const choices = new Uint32Array(all);
   let next = 0;
   for (const [expert, count] of [...counts].sort(([a], [b]) => a - b)) {
-    for (let i = 0; i < count; i++) lists[next++ % tokens]!.push(expert);
+    choices.fill(expert, next, next + count);
+    next += count;
   }
-  return Array.from(shuffled(tokens, random), (place) => lists[place]!);
+  const [starts, experts] = [new Uint32Array(tokens + 1), new Uint32Array(all)];
+  let [token, at] = [0, 0];
+  for (const place of shuffled(tokens, random)) {
+    for (let choice = place; choice < all; choice += tokens) experts[at++] = choices[choice]!;
+    starts[++token] = at;
+  }
+  return { starts, experts };
 }

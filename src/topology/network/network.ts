@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isWeftError, WeftError } from '../../errors.js';
-import { expandHostList } from '../host-list.js';
+import { expandHostList, mostHosts } from '../host-list.js';
 
 /** Where a host is attached to the network. */
 export interface Attachment {
@@ -41,10 +41,13 @@ export function listAt(file: string, line: number, text: string): string[] {
   }
 }
 
-/** Refuses a host that is attached twice. */
-export function networkOf(file: string, hosts: readonly AttachedHost[]): Network {
+/** Refuses a host that is attached twice, and more hosts than a list may have. */
+export function networkOf(file: string, all: Iterable<AttachedHost>): Network {
+  const hosts: AttachedHost[] = [];
   const seen = new Map<string, number>();
-  for (const { names, line } of hosts) {
+  for (const host of all) {
+    const { names, line } = host;
+    if (hosts.push(host) > mostHosts) throw badLine(file, line, `more than ${mostHosts} hosts`);
     for (const name of new Set(names)) {
       const before = seen.get(name);
       if (before !== undefined) {

@@ -23,16 +23,15 @@ export function readSlurmTopology(text: string, file: string): Network {
   if (block && switches.length > 0) {
     throw badLine(file, block.line, 'a file has either switches or blocks, not both');
   }
-  return networkOf(
-    file,
-    block
-      ? blocks.flatMap((one) => hostsOf(one, file, 'blockname', unnamedSpine))
-      : treeOf(switches, file),
-  );
+  return networkOf(file, block ? hostsOfBlocks(blocks, file) : treeOf(switches, file));
+}
+
+function* hostsOfBlocks(blocks: readonly Entry[], file: string): Generator<AttachedHost> {
+  for (const block of blocks) yield* hostsOf(block, file, 'blockname', unnamedSpine);
 }
 
 /** A leaf is a switch with nodes; its spine is the switch above it. */
-function treeOf(switches: readonly Entry[], file: string): AttachedHost[] {
+function* treeOf(switches: readonly Entry[], file: string): Generator<AttachedHost> {
   const lines = new Map<string, number>();
   for (const { line, values } of switches) {
     const name = values.get('switchname')!;
@@ -57,16 +56,10 @@ function treeOf(switches: readonly Entry[], file: string): AttachedHost[] {
       parents.set(child, name);
     }
   }
-  return switches
-    .filter(({ values }) => values.has('nodes'))
-    .flatMap((leaf) =>
-      hostsOf(
-        leaf,
-        file,
-        'switchname',
-        parents.get(leaf.values.get('switchname')!) ?? unnamedSpine,
-      ),
-    );
+  for (const leaf of switches.filter(({ values }) => values.has('nodes'))) {
+    const spine = parents.get(leaf.values.get('switchname')!) ?? unnamedSpine;
+    yield* hostsOf(leaf, file, 'switchname', spine);
+  }
 }
 
 function hostsOf(

@@ -11,29 +11,30 @@ export function readTopologyYaml(text: string, file: string): Network {
   const part = (key: string) => top.find(([name]) => name === key)?.[1];
   const leaves = part('leaves');
   if (leaves === undefined) throw root.bad('a network description needs "leaves"');
-  const members = (value: Marked, what: string) =>
-    value
-      .texts(what)
-      .flatMap((one) => listAt(file, one.line, one.text(what)).map((name) => ({ name, at: one })));
+  const listOf = (one: Marked, what: string) => listAt(file, one.line, one.text(what));
   const named = leaves.entries('"leaves"');
+  const leafNames = new Set(named.map(([leaf]) => leaf));
   const spineOf = new Map<string, string>();
   for (const [spine, value] of part('spines')?.entries('"spines"') ?? []) {
-    for (const { name, at } of members(value, `the leaves of ${spine}`)) {
-      if (!named.some(([leaf]) => leaf === name)) throw at.bad(`leaf ${name} has no hosts`);
-      const other = spineOf.get(name);
-      if (other !== undefined) throw at.bad(`leaf ${name} is below both ${other} and ${spine}`);
-      spineOf.set(name, spine);
+    for (const at of value.texts(`the leaves of ${spine}`)) {
+      for (const name of listOf(at, `the leaves of ${spine}`)) {
+        if (!leafNames.has(name)) throw at.bad(`leaf ${name} has no hosts`);
+        const other = spineOf.get(name);
+        if (other !== undefined) throw at.bad(`leaf ${name} is below both ${other} and ${spine}`);
+        spineOf.set(name, spine);
+      }
     }
   }
-  const hosts = named.flatMap(([leaf, value]): AttachedHost[] => {
-    const spine = part('spines') === undefined ? unnamedSpine : spineOf.get(leaf);
-    if (spine === undefined) throw value.bad(`leaf ${leaf} is below no spine`);
-    return members(value, `the hosts of ${leaf}`).map(({ name, at }) => ({
-      names: [name],
-      leaf,
-      spine,
-      line: at.line,
-    }));
-  });
-  return networkOf(file, hosts);
+  function* hosts(): Generator<AttachedHost> {
+    for (const [leaf, value] of named) {
+      const spine = part('spines') === undefined ? unnamedSpine : spineOf.get(leaf);
+      if (spine === undefined) throw value.bad(`leaf ${leaf} is below no spine`);
+      for (const one of value.texts(`the hosts of ${leaf}`)) {
+        for (const name of listOf(one, `the hosts of ${leaf}`)) {
+          yield { names: [name], leaf, spine, line: one.line };
+        }
+      }
+    }
+  }
+  return networkOf(file, hosts());
 }
