@@ -226,7 +226,7 @@ const isTyped = (error: unknown): boolean =>
 
 export const addonCalls: Target = {
   name: 'addon',
-  share: 80,
+  share: 45,
   open: async () => {
     loadLibrary();
     return () => {};

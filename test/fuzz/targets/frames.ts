@@ -69,7 +69,7 @@ function read(bytes: Buffer, trusted: boolean, cut: number): void {
 /** The bytes of a connection, without one. */
 export const frames: Target = {
   name: 'frames',
-  share: 250,
+  share: 295,
   make: (dice) => {
     const bytes = brokenFrames(dice, messages);
     const [trusted, cut] = [dice.chance(0.7), 1 + dice.length(bytes.length)];

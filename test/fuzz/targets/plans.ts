@@ -87,7 +87,7 @@ const open = () =>
 
 export const plans: Target = {
   name: 'plans',
-  share: 80,
+  share: 50,
   open: async () => {
     ranks = await open();
     return () => ranks[Symbol.asyncDispose]();

@@ -54,7 +54,7 @@ const uses: readonly ((run: Run) => unknown)[] = [
 
 export const runFiles: Target = {
   name: 'run-files',
-  share: 80,
+  share: 60,
   make: (dice) => {
     // A page takes longer than all the others.
     const use = dice.chance(0.02) ? (run: Run) => renderReport([run]) : dice.pick(uses);
