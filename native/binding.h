@@ -43,31 +43,33 @@ auto guarded(Napi::Env env, Body&& body) -> decltype(body()) {
 }
 
 /// A whole number from 0 to 2^53 - 1, or a TypeError: no other value may reach an address or a length.
-inline size_t size(const Napi::Value& value, const char* name) {
-  double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
+inline size_t size(Napi::Env env, double number, const char* name) {
   if (!(number >= 0 && number <= 9007199254740991.0) || number != std::floor(number)) {
-    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a whole number, 0 or more");
+    throw Napi::TypeError::New(env, std::string(name) + " must be a whole number, 0 or more");
   }
   return static_cast<size_t>(number);
+}
+inline size_t size(const Napi::Value& value, const char* name) {
+  return size(value.Env(), value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1, name);
 }
 
 /// The elements of a typed array of this very type, or a TypeError: the bytes of another would be read past their end.
 template <typename Array>
-Array typedArray(const Napi::Value& value, napi_typedarray_type type, const char* name) {
+Array typedArray(const Napi::Value& value, napi_typedarray_type type, const char* typeName, const char* name) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
-    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a typed array of another type");
+    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a " + typeName);
   }
   return value.As<Array>();
 }
 
 inline Napi::Float64Array doubles(const Napi::Value& value, const char* name) {
-  return typedArray<Napi::Float64Array>(value, napi_float64_array, name);
+  return typedArray<Napi::Float64Array>(value, napi_float64_array, "Float64Array", name);
 }
 inline Napi::Uint32Array words(const Napi::Value& value, const char* name) {
-  return typedArray<Napi::Uint32Array>(value, napi_uint32_array, name);
+  return typedArray<Napi::Uint32Array>(value, napi_uint32_array, "Uint32Array", name);
 }
 inline Napi::Uint8Array octets(const Napi::Value& value, const char* name) {
-  return typedArray<Napi::Uint8Array>(value, napi_uint8_array, name);
+  return typedArray<Napi::Uint8Array>(value, napi_uint8_array, "Uint8Array", name);
 }
 
 /// An array of at most `most` values, or a TypeError: an empty one may say that it has 2^32 of them.

@@ -57,7 +57,7 @@ ProxyJob readProxy(const Napi::Object& from) {
 // Four numbers each: offset, bytes, seed, position.
 std::vector<Expected> readExpected(const Napi::Value& from, const Span& target) {
   auto numbers = doubles(from, "what is expected");
-  auto whole = [&](double number) { return size(Napi::Number::New(from.Env(), number), "a number of what is expected"); };
+  auto whole = [&](double number) { return size(from.Env(), number, "a number of what is expected"); };
   std::vector<Expected> expected(numbers.ElementLength() / 4);
   for (size_t i = 0; i < expected.size(); i++) {
     const double* raw = numbers.Data() + i * 4;

@@ -94,7 +94,6 @@ Napi::Value DeviceMemoryObject::copy(const Napi::CallbackInfo& info, bool toHost
     size_t bytes = size(info[1], "bytes"), hostOffset = size(info[3], "host offset");
     CuPointer data = range(size(info[0], "offset"), bytes);
     auto mapping = Memory::mappingOf(info[2]);
-    if (!mapping) throw Fault("memory", EBADF, "the buffer is closed");
     if (hostOffset > mapping->bytes() || bytes > mapping->bytes() - hostOffset) {
       throw Fault("memory", ERANGE, "the range is outside the buffer");
     }
@@ -138,7 +137,7 @@ Napi::Value DeviceMemoryObject::time(const Napi::CallbackInfo& info) {
                      nullptr};
     if (info[5].IsObject()) {
       timing.host = Memory::mappingOf(info[5]);
-      if (!timing.host || timing.host->bytes() < bytes) {
+      if (timing.host->bytes() < bytes) {
         throw Fault("memory", ERANGE, "the range is outside the buffer");
       }
     }

@@ -63,7 +63,7 @@ Array arrayOf(const Napi::Object& object, const char* name, napi_typedarray_type
 
 std::vector<CopyPart> readParts(const Napi::Float64Array& numbers) {
   std::vector<CopyPart> parts(numbers.ElementLength() / 3);
-  auto whole = [&](size_t i) { return size(Napi::Number::New(numbers.Env(), numbers[i]), "a part"); };
+  auto whole = [&](size_t i) { return size(numbers.Env(), numbers[i], "a part"); };
   for (size_t i = 0; i < parts.size(); i++) parts[i] = {whole(3 * i), whole(3 * i + 1), whole(3 * i + 2)};
   return parts;
 }

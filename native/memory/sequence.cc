@@ -144,7 +144,7 @@ Napi::Value sequence(const Napi::CallbackInfo& info) {
     auto type = static_cast<NumberType>(wantedType);
     auto task = static_cast<SequenceTask>(wantedTask);
     auto numbers = doubles(info[3], "blocks");
-    auto whole = [&](size_t i) { return size(Napi::Number::New(info.Env(), numbers[i]), "a number of a block"); };
+    auto whole = [&](size_t i) { return size(info.Env(), numbers[i], "a number of a block"); };
     std::vector<SequenceBlock> blocks;
     for (size_t i = 0; i + 2 < numbers.ElementLength(); i += 3) {
       SequenceBlock block{whole(i), whole(i + 1), static_cast<int64_t>(whole(i + 2))};

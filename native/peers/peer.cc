@@ -48,7 +48,7 @@ using Error = char[WEFT_PEER_ERROR_BYTES];
 std::vector<uint64_t> sizesOf(const Napi::Value& value) {
   auto numbers = doubles(value, "sizes");
   std::vector<uint64_t> sizes;
-  for (size_t i = 0; i < numbers.ElementLength(); i++) sizes.push_back(size(Napi::Number::New(value.Env(), numbers[i]), "a size"));
+  for (size_t i = 0; i < numbers.ElementLength(); i++) sizes.push_back(size(value.Env(), numbers[i], "a size"));
   return sizes;
 }
 
