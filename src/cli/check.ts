@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import { defaultTolerance } from '../analysis/compare/compare.js';
+import { placeOf } from '../analysis/normal/machine.js';
+import { normalOf } from '../analysis/normal/normal.js';
 import { readExpectations } from '../analysis/verdict/expectations.js';
 import { judge, type Source } from '../analysis/verdict/judge.js';
 import { type Verdict, verdictOf } from '../analysis/verdict/verdict.js';
 import { benchmarkById } from '../benchmarks/index.js';
 import { messageOf, WeftError } from '../errors.js';
+import { readMachine } from '../fabric/host-facts.js';
 import { machineByName, machines } from '../reference/machines.js';
 import { formatMetrics, formatVerdict } from '../results/formats/verdict.js';
+import { mergeRepeats } from '../results/repeats.js';
 import type { Run } from '../results/schema.js';
 import {
   type CheckScope,
@@ -18,10 +22,10 @@ import type { Job } from '../runner/job.js';
 import { recordRun } from '../runner/record-run.js';
 import { choice, onOff, option, percent, text, type ValuesOf } from '../settings/option.js';
 import { fabricOptions } from '../settings/table.js';
-import { read, sysfsRoot } from '../topology/sysfs-files.js';
 import type { World } from '../world/index.js';
 import { pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { noiseFrom, refuseNoise } from './earlier-runs.js';
+import { expectedOf } from './expected.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -80,9 +84,10 @@ export function addCheckCommand(program: Command): void {
     const { run } = raw as Pick<CheckOptions, 'run'>;
     const options: CheckOptions = { ...readOptions(raw, checkOptions), ...(run && { run }) };
     refuseIdle(options);
-    const source = sourceOf(options);
-    if (run) {
-      process.exitCode = await judgeAndTell(source, run.flatMap(readSide), [], options);
+    const measured = run?.flatMap(readSide);
+    const source = sourceOf(options, measured);
+    if (measured) {
+      process.exitCode = await judgeAndTell(source, measured, [], options);
       return;
     }
     const fabric = givenOptions(raw, fabricOptions);
@@ -120,7 +125,7 @@ function refuseIdle(options: CheckOptions): void {
 const ranksOf = (source: Source): number =>
   source.kind === 'baseline' ? source.runs[0]!.world.ranks : defaultRanks;
 
-function sourceOf(options: CheckOptions): Source {
+function sourceOf(options: CheckOptions, measured?: readonly Run[]): Source {
   const { expect, baseline, machine } = options;
   const given = [expect, baseline, machine].filter((one) => one !== undefined);
   if (given.length > 1) {
@@ -132,8 +137,16 @@ function sourceOf(options: CheckOptions): Source {
     return { kind: 'file', expectations: readExpectations(expect), against: expect };
   }
   if (baseline !== undefined) return baselineOf(baseline, options);
-  const known = machineByName(machine ?? productName());
+  const known = machineByName(machine ?? machineOf(measured) ?? '');
   return known ? { kind: 'machine', machine: known } : { kind: 'none' };
+}
+
+/** Where runs were measured; files of older versions do not say it, and count as measured here. */
+function machineOf(measured: readonly Run[] | undefined): string | undefined {
+  const told = measured?.filter(({ world }) => world.facts?.machine !== undefined) ?? [];
+  const place = told[0] && placeOf(told[0]);
+  if (place === undefined) return readMachine();
+  return place.kind === 'machine' ? place.name : undefined;
 }
 
 function baselineOf(baseline: string, { tolerance, strict }: CheckOptions): Source {
@@ -147,9 +160,6 @@ function baselineOf(baseline: string, { tolerance, strict }: CheckOptions): Sour
     strict,
   };
 }
-
-/** As the firmware calls this machine; on EC2 that is the instance type. */
-const productName = (): string => read(`${sysfsRoot()}/class/dmi/id/product_name`) ?? '';
 
 function jobsOf(source: Source, scope: CheckScope): Job[] {
   if (source.kind === 'file') return runsForExpectations(source.expectations, scope);
@@ -181,9 +191,12 @@ async function judgeAndTell(
   notes: readonly string[],
   options: CheckOptions,
 ): Promise<number> {
-  if (source.kind !== 'baseline') return tell(judge(source, runs, notes), options);
+  const normal = normalOf(runs.map(mergeRepeats), expectedOf);
+  if (source.kind !== 'baseline') {
+    return tell({ ...judge(source, runs, notes), normal }, options);
+  }
   const noise = await noiseFrom(options, pathsOf(options.baseline!)[0]!, source.runs[0]!);
-  return tell(judge({ ...source, ...noise }, runs, notes), options);
+  return tell({ ...judge({ ...source, ...noise }, runs, notes), normal }, options);
 }
 
 /** Who reads the metrics must not take the last verdict for this one. */

@@ -4,6 +4,7 @@ import type { Chart } from '../report/chart.js';
 import { chartsOf } from '../report/charts.js';
 import { mergeRepeats } from '../results/repeats.js';
 import { choice, option, text, wholeNumber } from '../settings/option.js';
+import { expectedByModel, modelOption } from './expected.js';
 import { addOptions, readOptions } from './options.js';
 import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
@@ -27,6 +28,7 @@ const plotOptions = {
     kind: wholeNumber(320, 4000),
     default: 960,
   }),
+  model: modelOption,
 };
 
 /** `weft plot RUN… -o FILE.svg`: the charts of a report as one SVG file. */
@@ -37,9 +39,11 @@ export function addPlotCommand(program: Command): void {
     .description('Draw the charts of runs as one SVG file.')
     .option('--chart <ids...>', 'draw only these charts (default: all)');
   addOptions(command, plotOptions).action(async (paths: string[], raw: { chart?: string[] }) => {
-    const { out, theme, width } = readOptions(raw, plotOptions);
+    const { out, theme, width, model } = readOptions(raw, plotOptions);
     const file = pictureFile(out, paths, '.svg');
-    const charts = chosen(chartsOf(readRuns(paths).map(mergeRepeats)), raw.chart);
+    const runs = readRuns(paths).map(mergeRepeats);
+    const models = model === undefined ? undefined : expectedByModel(runs, model).models;
+    const charts = chosen(chartsOf(runs, models), raw.chart);
     const { renderSvg } = await import('../report/svg.js');
     writeWhole(file, renderSvg(charts, { theme, widthPx: width }), '-o');
     process.stdout.write(`${file}\n`);

@@ -27,7 +27,11 @@ const shown = {
     kind: choice(['table', 'markdown', 'json']),
     default: 'table',
   }),
-  out: option({ flags: '-o, --out <file>', help: 'also draw charts to this SVG file', kind: text }),
+  out: option({
+    flags: '-o, --out <file>',
+    help: 'also write a .html page or .svg charts',
+    kind: text,
+  }),
 };
 type Asked = ValuesOf<typeof predictOptions & typeof shown> & { readonly buffers?: number };
 
@@ -152,14 +156,18 @@ const oneRankOnly = ({ id }: PlanBenchmark): WeftError =>
 
 /** Charts are a large library that nobody should wait for who does not want any. */
 async function drawerOf(file: string): Promise<(runs: readonly Run[]) => string> {
-  if (extname(file) !== '.svg') {
-    throw new WeftError('BAD_USAGE', `-o ${file}: charts are written as SVG`, {
-      hint: 'Use a name that ends in .svg.',
-    });
+  switch (extname(file)) {
+    case '.svg': {
+      const charts = import('../report/charts.js');
+      const { renderSvg } = await import('../report/svg.js');
+      const { chartsOf } = await charts;
+      return (runs) => renderSvg(chartsOf(runs));
+    }
+    case '.html':
+      return (await import('../report/html.js')).renderReport;
+    default:
+      throw new WeftError('BAD_USAGE', `-o ${file} is neither a page nor a picture`, {
+        hint: 'Use a name that ends in .html or .svg.',
+      });
   }
-  const [{ chartsOf }, { renderSvg }] = await Promise.all([
-    import('../report/charts.js'),
-    import('../report/svg.js'),
-  ]);
-  return (runs) => renderSvg(chartsOf(runs));
 }

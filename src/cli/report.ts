@@ -1,20 +1,38 @@
 import type { Command } from 'commander';
+import { normalOf } from '../analysis/normal/normal.js';
+import { mergeRepeats } from '../results/repeats.js';
+import { option, text } from '../settings/option.js';
+import { expectedByModel, expectedOf, modelOption } from './expected.js';
+import { addOptions, readOptions } from './options.js';
 import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
 
+const reportOptions = {
+  out: option({
+    flags: '-o, --out <file>',
+    help: 'HTML file to write',
+    kind: text,
+    defaultText: 'next to the run',
+  }),
+  model: modelOption,
+};
+
 /** `weft report RUN… -o FILE.html`: one page that needs no network. */
 export function addReportCommand(program: Command): void {
-  program
+  const command = program
     .command('report')
     .argument('<runs...>', 'run files to show; several are compared')
-    .option('-o, --out <file>', 'HTML file to write (default: next to the run)')
-    .description('Write runs as one self-contained HTML page.')
-    .action(async (paths: string[], { out }: { out?: string }) => {
-      const file = pictureFile(out, paths, '.html');
-      const runs = readRuns(paths);
-      // Charts are a large library that no other command should wait for.
-      const { renderReport } = await import('../report/html.js');
-      writeWhole(file, renderReport(runs), '-o');
-      process.stdout.write(`${file}\n`);
-    });
+    .description('Write runs as one self-contained HTML page.');
+  addOptions(command, reportOptions).action(async (paths: string[], raw: unknown) => {
+    const { out, model } = readOptions(raw, reportOptions);
+    const file = pictureFile(out, paths, '.html');
+    const runs = readRuns(paths);
+    const merged = runs.map(mergeRepeats);
+    const asked = model === undefined ? undefined : expectedByModel(merged, model);
+    const normal = normalOf(merged, (run) => asked?.expected.get(run.id) ?? expectedOf(run));
+    // Charts are a large library that no other command should wait for.
+    const { renderReport } = await import('../report/html.js');
+    writeWhole(file, renderReport(runs, { normal, ...(asked && { models: asked.models }) }), '-o');
+    process.stdout.write(`${file}\n`);
+  });
 }

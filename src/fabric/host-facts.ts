@@ -3,7 +3,7 @@ import { release } from 'node:os';
 import { basename } from 'node:path';
 import { groupBy } from '../measure/group.js';
 import { formatBytesRounded } from '../measure/units.js';
-import type { HostFacts } from '../results/host-facts.js';
+import { type HostFacts, labMachine } from '../results/host-facts.js';
 import { list, read, realPath, sysfsRoot } from '../topology/sysfs-files.js';
 import { readLimits } from './limits.js';
 import { listNics, type Nic } from './nics.js';
@@ -16,10 +16,12 @@ interface FactSources {
 
 /** What should be equal on all hosts of a job, as this one has it. Files of sysfs only: it takes a few milliseconds. */
 export function readHostFacts({ sysfs = sysfsRoot(), libfabric }: FactSources = {}): HostFacts {
-  const nics = listNics(sysfs).filter((nic) => couldCarry(nic, sysfs));
+  const all = listNics(sysfs);
+  const nics = all.filter((nic) => couldCarry(nic, sysfs));
   const gpus = gpusOf(sysfs);
   const { lockedMemoryBytes, transparentHugePages } = readLimits(sysfs);
   const facts = {
+    machine: machineOf(all, sysfs),
     ...nicFacts(nics, sysfs),
     gpus: gpus.length === 0 ? undefined : String(gpus.length),
     gpuPcie: byValue(gpus.map((gpu) => [basename(gpu), lanesOf(gpu)])),
@@ -33,6 +35,18 @@ export function readHostFacts({ sysfs = sysfsRoot(), libfabric }: FactSources = 
   };
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
 }
+
+/** As the firmware calls it: on EC2, the instance type. A lab and emulated devices never pass for a machine. */
+function machineOf(nics: readonly Nic[], sysfs: string): string | undefined {
+  if (nics.some(({ management }) => management)) return labMachine;
+  const product = read(`${sysfs}/class/dmi/id/product_name`);
+  const emulated = product !== undefined && nics.some((nic) => nic.emulated);
+  return emulated ? `emulated ${product}` : product;
+}
+
+/** What kind of machine this is, where its firmware says so. */
+export const readMachine = (sysfs = sysfsRoot()): string | undefined =>
+  machineOf(listNics(sysfs), sysfs);
 
 /** RDMA devices, and interfaces with an address; no loopback, no network for management, no bridge of containers. */
 const couldCarry = ({ kind, name, addresses, loopback, management }: Nic, sysfs: string) =>

@@ -1,8 +1,9 @@
 import { gbpsOf } from '../measure/units.js';
 import { multi, roundRobin, strategies } from '../plan/strategies.js';
-import { type Figure, readFigures } from './csv.js';
+import type { Figure } from './csv.js';
+import { columnOf, libefaxxFigures as figures } from './libefaxx.js';
 import { p5Fabric } from './p5-fabric.js';
-import { p5ExchangeNodes, p5Rows } from './p5-rows.js';
+import { p5ExchangeNodes } from './p5-rows.js';
 
 /** What share of its line rate a configuration reaches, by size. */
 export interface Shares {
@@ -12,15 +13,9 @@ export interface Shares {
   readonly points: readonly (readonly [bytes: number, percent: number])[];
 }
 
-/** As Weft names them. */
-const columnNames: Readonly<Record<string, string>> = { Host: 'SinglePin', Device: 'SingleDMA' };
-const nameOf = ({ column }: Figure): string => columnNames[column] ?? column;
-
-const figures = readFigures(p5Rows, 'p5');
-
 /** The published shares of a benchmark's column on p5.48xlarge; undefined where none are published. */
 export function p5Shares(benchmark: string, column: string): Shares | undefined {
-  const own = figures.filter((one) => one.benchmark === benchmark && nameOf(one) === column);
+  const own = figures.filter((one) => one.benchmark === benchmark && columnOf(one) === column);
   if (own.length === 0) return undefined;
   const points = own
     .sort((a, b) => a.bytes - b.bytes)
@@ -30,7 +25,7 @@ export function p5Shares(benchmark: string, column: string): Shares | undefined 
 
 const isExchange = ({ benchmark }: Figure): boolean => benchmark === 'all2all';
 const strategyOf = (figure: Figure) =>
-  strategies.find(({ title }) => nameOf(figure).startsWith(title));
+  strategies.find(({ title }) => columnOf(figure).startsWith(title));
 
 function metricOf(figure: Figure): Shares['metric'] {
   if (strategyOf(figure) === roundRobin) return 'ofBoundPercent';

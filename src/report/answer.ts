@@ -33,6 +33,9 @@ export interface Answer {
  */
 export function answerOf(runs: readonly Run[], comparisons: readonly Against[] = []): Answer {
   const [only, ...more] = runs;
+  if (only?.model && more.length > 0) {
+    return { headline: predictedHeadline(runs, only.model.name), lead: '', points: [] };
+  }
   if (only === undefined || more.length > 0) {
     return { headline: severalHeadline(runs, comparisons), lead: '', points: [] };
   }
@@ -45,6 +48,13 @@ export function answerOf(runs: readonly Run[], comparisons: readonly Against[] =
       ...notesFor(only).map((note) => pointOf(note, only)),
     ],
   };
+}
+
+/** Predictions of one benchmark in several worlds. */
+function predictedHeadline(runs: readonly Run[], model: string): string {
+  const hosts = runs.map(({ world }) => world.hosts.length);
+  const [least, most] = [Math.min(...hosts), Math.max(...hosts)];
+  return `PREDICTED, not measured: ${runs[0]!.benchmark} on ${least} to ${most} hosts with the model ${model}.`;
 }
 
 /** What went wrong, then what the runs have in common or who wins. */

@@ -161,6 +161,13 @@ const symbols = [
 ];
 const dashes = ['solid', 'dashed', 'dotted', [12, 4, 2, 4], [2, 6], [16, 4]];
 
+/** Of a model beside measured lines: thin dashes, and no symbols, which stand for measured rows. */
+export const modelStroke = (color: number): object => ({
+  symbol: 'none',
+  itemStyle: { color: `@series${color}` },
+  lineStyle: { color: `@series${color}`, width: 1.75, type: [7, 5] },
+});
+
 /** Colour, symbol and dash together: no two lines differ by colour alone, also where a palette begins again. */
 export const strokeOf = ({ color, dash }: { color: number; dash: number }): object => ({
   symbol: symbols[(color + Math.floor(color / symbols.length)) % symbols.length],

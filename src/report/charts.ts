@@ -10,15 +10,22 @@ import { requestTimes } from './charts/request-times.js';
 import { routedRankBars, routingMaps } from './charts/routing.js';
 import { distribution, spreadBoxes } from './charts/samples.js';
 import { soakCharts } from './charts/soak.js';
-import { columnOrder, fastestShapes, type Line, linesOf } from './lines.js';
+import {
+  columnOrder,
+  fastestShapes,
+  type Line,
+  linesOf,
+  type Models,
+  modelLines,
+} from './lines.js';
 import { reportKindOf } from './report-kinds.js';
 
 /**
  * Every chart that these runs can fill, in the order a reader wants them. Runs of the same benchmark share charts
- * and are told apart in them; ids begin with the benchmark where there are several. Pure: the same runs give the
- * same charts.
+ * and are told apart in them; ids begin with the benchmark where there are several. Charts by size also show what
+ * `models` expect. Pure: the same runs give the same charts.
  */
-export function chartsOf(runs: readonly Run[]): Chart[] {
+export function chartsOf(runs: readonly Run[], models: Models = new Map()): Chart[] {
   const groups = groupBy(runs, (run) => run.benchmark);
   const order = columnOrder(runs);
   return [...groups].flatMap(([benchmark, group]) => {
@@ -31,7 +38,7 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
       model && `, PREDICTED with the model ${model.name}`,
     ];
     const suffix = suffixes.filter(Boolean).join('');
-    return chartsOfBenchmark(group, order).map(([kind, parts]): Chart => {
+    return chartsOfBenchmark(group, order, models).map(([kind, parts]): Chart => {
       const title = `${parts.title}${suffix}`;
       return { ...parts, id: `${prefix}${parts.id}`, title, kind, benchmark };
     });
@@ -40,9 +47,14 @@ export function chartsOf(runs: readonly Run[]): Chart[] {
 
 type Drawn = readonly [ChartKind, ChartParts & { id: string }];
 
-function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Drawn[] {
+function chartsOfBenchmark(
+  runs: readonly Run[],
+  order: readonly string[],
+  models: Models,
+): Drawn[] {
   const all = linesOf(runs, order);
   const lines = fastestShapes(all);
+  const withModels = [...lines, ...modelLines(lines, models)];
   const many = (kind: ChartKind, list: readonly ChartParts[]): Drawn[] =>
     list.map((parts, i) => [kind, { ...parts, id: i === 0 ? kind : `${kind}-${i + 1}` }]);
   const whole = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
@@ -51,10 +63,10 @@ function chartsOfBenchmark(runs: readonly Run[], order: readonly string[]): Draw
     whole(kind, lines.length < all.length && parts ? ofFastest(parts) : parts);
   return [
     ...many('soak', runs.flatMap(soakCharts)),
-    ...one('bandwidth', bandwidthBySize(lines)),
-    ...one('latency', timeBySize(lines) ?? configurations(lines, 'time')),
-    ...one('busbw', busBandwidth(lines)),
-    ...one('line', lineShare(lines)),
+    ...one('bandwidth', bandwidthBySize(withModels)),
+    ...one('latency', timeBySize(withModels) ?? configurations(lines, 'time')),
+    ...one('busbw', busBandwidth(withModels)),
+    ...one('line', lineShare(withModels)),
     ...one('of-bound', boundShare(lines)),
     ...one('configurations', several(lines) ? configurations(lines, 'bandwidth') : undefined),
     ...one('nodes', byNodes(lines)),
@@ -114,7 +126,7 @@ const same = (a: number | null, b: number | null): boolean =>
   a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-6 * Math.abs(b));
 
 const bandCaption = (lines: readonly Line[]): string =>
-  lines.some(({ run }) => run.model)
+  lines.some(({ run, isModel }) => run.model && !isModel)
     ? 'Predicted times, not measured; the bands are the 95 % intervals of the model.'
     : 'Means; the bands cover 90 % of the iterations.';
 

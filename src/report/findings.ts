@@ -15,7 +15,8 @@ export function bestFinding(run: Run): string | undefined {
   const best = bestOf(ratedRows(run, rate), rate);
   if (best === undefined) return undefined;
   const configuration = [best.column, shapeOf(best.labels)].filter(Boolean).join(' ');
-  const reached = `${run.benchmark} reached ${rate.text(best)} with ${configuration}`;
+  const verb = run.model ? 'reaches' : 'reached';
+  const reached = `${run.model ? 'PREDICTED, not measured: ' : ''}${run.benchmark} ${verb} ${rate.text(best)} with ${configuration}`;
   if (isCounted([run])) return `${reached}.`;
   const doubt = best.noisy ? ', but its samples vary widely' : '';
   return `${reached} at ${sizeText(best.bytes!)}${shareOf(best)}${doubt}.`;
@@ -49,7 +50,9 @@ export function fastestTime(run: Run): string {
   if (best === undefined) return '';
   const trip = best.halfRoundTripNanoseconds === undefined ? 'iteration' : 'round trip';
   const mean = formatNanoseconds(best.nanoseconds!.mean);
-  return `The fastest row took ${mean} per ${trip} on average (${best.column}, ${sizeText(best.bytes!)}).`;
+  const row = `(${best.column}, ${sizeText(best.bytes!)})`;
+  if (run.model) return `The fastest row takes ${mean} per ${trip} in the model ${row}.`;
+  return `The fastest row took ${mean} per ${trip} on average ${row}.`;
 }
 
 const slowShare = 0.8;

@@ -1,3 +1,4 @@
+import type { Normal } from '../analysis/normal/normal.js';
 import { comparisonParts } from '../results/formats/comparison.js';
 import { describeRun } from '../results/formats/notes.js';
 import { isLarge } from '../results/large-matrix.js';
@@ -9,9 +10,12 @@ import { chartsOf } from './charts.js';
 import { type Against, comparisonsOf } from './comparison.js';
 import { escapeMarkup } from './escape.js';
 import { figureHtml, htmlPage } from './html-page.js';
-import { machineOf, measuredText, settingsOf } from './measured.js';
+import type { Models } from './lines.js';
+import { machineOf, measuredText, modelFacts } from './measured.js';
+import { normalHtml } from './normal-section.js';
 import { pathTable } from './path-table.js';
 import { cardsOf, type RunCard } from './run-cards.js';
+import { settingsOf } from './settings.js';
 import { comparisonTable, gridTable, rowTable } from './tables.js';
 
 interface Section {
@@ -23,15 +27,25 @@ interface Section {
 /** More rows than this are folded away until asked for, or printed. */
 const unfoldedRows = 60;
 
+/** What a report places results beside. */
+export interface Beside {
+  /** Drawn in charts by size. */
+  readonly models?: Models;
+  readonly normal?: Normal;
+}
+
 /** One self-contained page about these runs, as they were read: it needs no network and runs no script but its own. */
-export function renderReport(read: readonly Run[]): string {
+export function renderReport(read: readonly Run[], { models, normal }: Beside = {}): string {
   const runs = read.map(mergeRepeats);
-  const charts = chartsOf(runs);
-  const compared = comparisonsOf(read);
+  const isPredicted = runs.every((run) => run.model);
+  const charts = chartsOf(runs, models);
+  // A model has no noise that a comparison could judge by.
+  const compared = isPredicted ? [] : comparisonsOf(read);
   const answer = answerOf(runs, compared);
   const cards = runs.length > 1 ? cardsOf(runs, compared) : [];
   const sections = [
     ...chartSections(charts),
+    ...(normal ? [{ id: 'normal', title: 'What is normal?', body: card(normalHtml(normal)) }] : []),
     ...comparisons(compared),
     tables(runs),
     howMeasured(runs),
@@ -39,15 +53,19 @@ export function renderReport(read: readonly Run[]): string {
   ];
   return htmlPage({
     title: titleOf(runs),
-    brand: 'report',
+    brand: isPredicted ? predictedWords : 'report',
     body: [answerSection(answer, cards, runs, sections), ...sections.map(sectionHtml)],
     footer: `Written by Weft from ${runs.map((run) => run.id).join(', ')}.`,
     charts,
   });
 }
 
-const titleOf = (runs: readonly Run[]): string =>
-  `Weft: ${[...new Set(runs.map((run) => run.benchmark))].join(', ')}`;
+const predictedWords = 'PREDICTED, not measured';
+
+function titleOf(runs: readonly Run[]): string {
+  const names = [...new Set(runs.map((run) => run.benchmark))].join(', ');
+  return `Weft: ${names}${runs.every((run) => run.model) ? ` (${predictedWords})` : ''}`;
+}
 
 const sectionHtml = ({ id, title, body }: Section): string =>
   `<section id="${id}" aria-labelledby="${id}-title">\n<h2 id="${id}-title">${escapeMarkup(title)}</h2>\n${body}\n</section>`;
@@ -149,12 +167,14 @@ function howMeasured(runs: readonly Run[]): Section {
   });
   return {
     id: 'measured',
-    title: 'How it was measured',
+    title: runs.every((run) => run.model) ? 'How it was predicted' : 'How it was measured',
     body: `<div class="card measured">${[...paragraphs, ...settings].join('\n')}</div>`,
   };
 }
 
 function machines(runs: readonly Run[]): Section {
+  const [model] = runs.map((run) => run.model);
+  if (model) return { id: 'machine', title: 'Model', body: card(factsHtml(modelFacts(model))) };
   const body = runs.map((run) =>
     card(`<h3>${escapeMarkup(run.id)}</h3>${factsHtml(machineOf(run))}`),
   );

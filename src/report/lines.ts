@@ -15,7 +15,12 @@ export interface Line {
   readonly dash: number;
   /** Of measured rows with a size, smallest first. */
   readonly rows: readonly Row[];
+  /** What a model expects of a line, drawn beside it. */
+  readonly isModel?: boolean;
 }
+
+/** Predictions of measured runs, by the run's id. */
+export type Models = ReadonlyMap<string, Run>;
 
 /** As many colours as a palette has. */
 const fewColumns = 8;
@@ -49,6 +54,21 @@ export function linesOf(runs: readonly Run[], order: readonly string[] = []): Li
       };
     }),
   );
+}
+
+/** What models expect of these lines. Runs of the same world have one line together. */
+export function modelLines(lines: readonly Line[], models: Models): Line[] {
+  const worlds = new Set(lines.flatMap(({ run }) => models.get(run.id)?.id ?? []));
+  const found = lines.flatMap((line): [string, Line][] => {
+    const run = models.get(line.run.id);
+    const column = line.rows[0]?.column;
+    const rows = onePerSize(run?.rows.filter((row) => row.column === column) ?? []);
+    if (run === undefined || rows.length === 0) return [];
+    const where = worlds.size > 1 ? [line.runName] : [];
+    const name = [line.column, ...where, `model ${run.model!.name}, predicted`].join(' · ');
+    return [[`${column} ${run.id}`, { ...line, name, run, rows, isModel: true }]];
+  });
+  return [...new Map(found).values()];
 }
 
 function byConfiguration(run: Run): Map<string, Row[]> {

@@ -4,10 +4,11 @@ import {
   oddText,
   usualText,
 } from '../analysis/hosts/differences.js';
-import { plural, sizeText } from '../measure/units.js';
+import { plural } from '../measure/units.js';
 import { fabricName } from '../results/fabric-name.js';
 import { factKeys, factTitles } from '../results/host-facts.js';
 import type { Run } from '../results/schema.js';
+import type { Fact } from './settings.js';
 
 /** What one iteration is and what its clock encloses, per benchmark. */
 const clocks: Readonly<Record<string, string>> = {
@@ -59,59 +60,23 @@ const doubt =
 const checks =
   'Untimed iterations before and after the timed ones carry a fresh pattern, and the target compares every byte. The clock does not include opening, registration, connecting, warm-up or verification.';
 
+const predicted =
+  'Nothing was measured. Weft ran the plans of the benchmark in a model of a fabric; a predicted time is that of one iteration as described above. The 95 % intervals follow from how well the model’s parameters are known and how far measured rows are from the model. docs/model.md has the equations, and what the model does not cover.';
+
 /** The paragraphs of “How it was measured”, for the benchmarks of these runs. */
 export function measuredText(runs: readonly Run[]): string[] {
   const named = [...new Set(runs.map((run) => run.benchmark))];
   const enclosed = named.flatMap((name) => (clocks[name] ? [`${name}. ${clocks[name]}`] : []));
+  if (runs.every((run) => run.model)) return [...enclosed, predicted];
   return [...enclosed, figures, doubt, checks];
 }
 
-type Fact = readonly [string, string];
-
-const settingNames: Readonly<Record<string, string>> = {
-  budgetMs: 'Budget per row (ms)',
-  warmup: 'Warm-up iterations',
-  iters: 'Iterations requested',
-  iterations: 'Iterations requested',
-  stepFactor: 'Step factor',
-  window: 'Chunks in flight per channel',
-  windowReduced: 'Window reduced by the provider',
-  lineRateGbps: 'Line rate given (Gbps)',
-  timeoutMs: 'Timeout (ms)',
-  check: 'Verification',
-  buffers: 'Independent buffers',
-  repeats: 'Repeats of the whole run',
-  columns: 'Columns requested',
-  against: 'Compared with',
-  pattern: 'Pattern',
-  pin: 'Pinning of ranks',
-  authenticated: 'Ranks authenticated',
-  attempt: 'Attempt of the Slurm job',
-};
-
-const sizeNames: Readonly<Record<string, string>> = {
-  minBytes: 'Smallest size',
-  maxBytes: 'Largest size',
-  stepBytes: 'Step',
-  chunkBytes: 'Chunk',
-  msgBytes: 'Message',
-};
-
-export function settingsOf({ settings }: Run): Fact[] {
-  return Object.entries(settings)
-    .filter(([, value]) => value !== null)
-    .map(([key, value]) => {
-      const size = sizeNames[key];
-      if (size !== undefined && typeof value === 'number') return [size, sizeText(value)];
-      return [settingNames[key] ?? key, settingText(value)];
-    });
-}
-
-function settingText(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.map(String).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
+/** What stands in the place of a machine: the model, its source and its parameters. */
+export const modelFacts = ({ name, source, parameters }: NonNullable<Run['model']>): Fact[] => [
+  ['Model', name],
+  ['Source', source],
+  ...Object.entries(parameters).map(([key, value]): Fact => [key, String(value)]),
+];
 
 export function machineOf({ world, fabric, startedAt, endedAt }: Run): Fact[] {
   const rates = fabric.channels.map(({ nic, lineRateGbps }) => {

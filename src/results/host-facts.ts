@@ -4,6 +4,7 @@ import { formatList, parseList } from '../topology/cpu-set.js';
 
 /** What should be equal on every host, in the order in which it is shown: the key, and what people call it. */
 export const factTitles = {
+  machine: 'machine',
   nics: 'NICs',
   mtu: 'MTU',
   link: 'link',
@@ -22,6 +23,9 @@ export const factTitles = {
 } as const;
 export type FactKey = keyof typeof factTitles;
 export const factKeys = Object.keys(factTitles) as FactKey[];
+
+/** What `machine` says in a lab of namespaces, whatever machine runs it. */
+export const labMachine = 'Weft lab';
 
 /** One host's. What it does not know is absent. */
 export type HostFacts = Partial<Record<FactKey, string>>;

@@ -3,9 +3,10 @@ import { WeftError } from '../errors.js';
 import { groupBy } from '../measure/group.js';
 import { pairMetricOf } from '../results/column-name.js';
 import type { Run } from '../results/schema.js';
-import { type Benchmark, optionsOf } from './benchmark.js';
+import type { Benchmark } from './benchmark.js';
 import { columnsOf } from './columns.js';
 import { type Given, type Job, jobOf } from './job.js';
+import { recordedOptions } from './recorded-options.js';
 
 export interface CheckScope {
   /** Ends within seconds on a few hosts. */
@@ -59,17 +60,15 @@ const notFromBaseline = new Set(['timeoutMs', 'pin', 'check']);
 
 /** What a baseline measured, in the same way; what the command line says of the fabric comes first. */
 export function runsForBaseline(baseline: Run, scope: CheckScope): Job[] {
-  const { settings, benchmark: id } = baseline;
+  const { benchmark: id } = baseline;
   // Pairs choose their size by the time it takes: the same size again is comparable.
   const bytes = baseline.rows.find(
     (row) => row.kind === 'pair' && pairMetricOf(row) === 'bandwidth',
   )?.bytes;
   const size = bytes == null ? {} : { minBytes: bytes, maxBytes: bytes };
   try {
-    const recorded: Given = { ...settings, ...(settings.own as Given | undefined) };
-    const kept = Object.keys(optionsOf(scope.benchmarkById(id)))
-      .filter((key) => recorded[key] != null && !notFromBaseline.has(key))
-      .map((key) => [key, recorded[key]]);
+    const recorded = recordedOptions(baseline, scope.benchmarkById(id));
+    const kept = Object.entries(recorded).filter(([key]) => !notFromBaseline.has(key));
     return [jobFor(id, scope, { ...Object.fromEntries(kept), ...size })];
   } catch (cause) {
     throw new WeftError(

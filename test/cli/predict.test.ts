@@ -86,7 +86,7 @@ describe('weft predict', () => {
     ['predict all2all --switch-routing ecmp', 'need leaf switches'],
     ['predict all2all --nodes 8..2', 'The range must begin with the smaller value'],
     ['predict all2all --nodes 1023 --columns RoundRobinDMA', 'more than 600000 transfers'],
-    ['predict all2all -o p.png', 'charts are written as SVG'],
+    ['predict all2all -o p.png', 'is neither a page nor a picture'],
     ['predict rate', 'rate cannot be predicted: the model p5 does not include the rate at which'],
     ['predict victim --fabric lab', 'the model lab does not include queueing delays'],
   ])('%s is refused', { timeout }, async (line, message) => {

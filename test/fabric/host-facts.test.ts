@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readHostFacts } from '../../src/fabric/host-facts.js';
+import { readHostFacts, readMachine } from '../../src/fabric/host-facts.js';
 import { factKeys } from '../../src/results/host-facts.js';
 import { fakeSysfs } from '../topology/fake-sysfs.js';
 
@@ -39,6 +39,7 @@ const read = (libfabric?: string) => readHostFacts({ sysfs: fake.root, libfabric
 describe('what this host has', () => {
   beforeEach(() => {
     put({
+      'class/dmi/id/product_name': 'p5.48xlarge',
       'bus/pci/drivers/mlx5_core/bind': '',
       'module/mlx5_core/version': '24.10',
       'module/nvidia/version': '570.86',
@@ -61,6 +62,7 @@ describe('what this host has', () => {
     plugRdma(0);
     plugRdma(1);
     expect(read('2.1')).toMatchObject({
+      machine: 'p5.48xlarge',
       nics: '2 RDMA',
       mtu: '9000',
       link: '400 Gbps',
@@ -104,4 +106,14 @@ test('of a machine that tells nothing only the kernel and the limits are known',
   const facts = read();
   expect(Object.keys(facts).sort()).toEqual(['hugePages', 'kernel', 'memlock', 'nics']);
   expect(facts.nics).toBe('none');
+});
+
+test('a lab is not the machine it runs on, nor are emulated devices', () => {
+  put({
+    'class/dmi/id/product_name': 'p5.48xlarge',
+    'class/net/mgmt/ifalias': 'weft:management',
+    'class/net/mgmt/flags': '0x1003',
+  });
+  expect(read().machine).toBe('Weft lab');
+  expect(readMachine(fake.root)).toBe('Weft lab');
 });

@@ -9,6 +9,7 @@ import { notesOf, settleNotes } from '../compare/notes.js';
 import { headline } from '../diagnosis/diagnosis.js';
 import { nameOf } from '../diagnosis/finding-name.js';
 import { differenceFindings } from '../hosts/differences.js';
+import { placeOf } from '../normal/machine.js';
 import { type Expectation, judgeExpectations } from './expectations.js';
 import { judgeComparison, judgeSoundness } from './judge-runs.js';
 import {
@@ -65,21 +66,35 @@ function judgeBySource(
       const notes = [comparison.summary, ...settleNotes(comparison), ...notesOf(comparison)];
       return { against, items, notes };
     }
-    case 'machine': {
-      const unknown = columnsWithoutReference(merged);
-      const left = `not judged, since no figures are published: ${unknown.join(', ')}`;
-      return {
-        against: describeMachine(source.machine),
-        items: judgeByMachine(source.machine, merged),
-        notes: unknown.length === 0 ? [] : [left],
-      };
-    }
+    case 'machine':
+      return judgeMachine(source.machine, merged);
     case 'none':
       return {
         against: 'the median of all pairs, and 80 % of the bound where line rates are known',
         items: judgeByBound(merged),
       };
   }
+}
+
+/** Labs and emulated devices are held to their own bounds: they are no such machine. */
+function judgeMachine(machine: Machine, runs: readonly Run[]) {
+  const isReal = (run: Run) => !['lab', 'emulated'].includes(placeOf(run).kind);
+  const [real, others] = [runs.filter(isReal), runs.filter((run) => !isReal(run))];
+  const unknown = columnsWithoutReference(real);
+  return {
+    against: describeMachine(machine),
+    items: [...judgeByMachine(machine, real), ...judgeByBound(others)],
+    notes: [
+      ...(unknown.length === 0
+        ? []
+        : [`not judged, since no figures are published: ${unknown.join(', ')}`]),
+      ...(others.length === 0
+        ? []
+        : [
+            `labs and emulated devices are not compared with ${machine.name}, only with their bound`,
+          ]),
+    ],
+  };
 }
 
 /** Below this share of what the others reach, or with no link, a finding fails. */

@@ -8,15 +8,16 @@ import type { Item } from './verdict.js';
 const passShare = 0.95;
 const failShare = 0.8;
 
-/** Between two sizes the share is interpolated over the logarithm of the size; beyond the last it stays. */
+/** Between two sizes, time grows in proportion to the size; beyond the last size the share stays. */
 export function efficiencyAt(points: Shares['points'], bytes: number): number | undefined {
   const next = points.findIndex(([size]) => size >= bytes);
   if (next === -1) return points.at(-1)?.[1];
   const [after, before] = [points[next]!, points[next - 1]];
   if (after[0] === bytes) return after[1];
   if (!before) return undefined;
-  const way = Math.log(bytes / before[0]) / Math.log(after[0] / before[0]);
-  return before[1] + way * (after[1] - before[1]);
+  const time = ([size, share]: readonly [number, number]) => size / share;
+  const way = (bytes - before[0]) / (after[0] - before[0]);
+  return bytes / (time(before) + way * (time(after) - time(before)));
 }
 
 /** Rows against what such a machine reaches; rows nothing is known about are passed over. */

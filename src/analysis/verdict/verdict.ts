@@ -1,5 +1,6 @@
 import type { Run } from '../../results/schema.js';
 import { type Difference, differencesOf } from '../hosts/differences.js';
+import type { Normal } from '../normal/normal.js';
 
 const grades = ['pass', 'degraded', 'fail'] as const;
 /** How a result stands: as expected, below that, or failed. */
@@ -32,6 +33,8 @@ export interface Verdict {
   readonly items: readonly Item[];
   /** What is not the same on every host; absent where nothing is known to differ. */
   readonly differences?: readonly Difference[];
+  /** The rows beside published figures and what a model expects; it decides nothing about grades. */
+  readonly normal?: Normal;
   /** What was left out, and why. */
   readonly notes: readonly string[];
 }

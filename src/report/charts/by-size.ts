@@ -1,6 +1,6 @@
 import { sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
-import { type AxisOf, across, framed, strokeOf, upright } from '../axes.js';
+import { type AxisOf, across, framed, modelStroke, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import type { Line } from '../lines.js';
@@ -49,26 +49,26 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
   // A single size is no line: `configurations` shows it.
   const all = drawn.flatMap(({ points }) => points);
   if (new Set(all.map(([bytes]) => bytes)).size < 2) return undefined;
-  const banded = measure.range !== undefined && drawn.length <= mostBands;
-  const means = lines.some(({ run }) => run.model)
-    ? 'Predicted times, not measured.'
-    : 'Means of all iterations.';
-  const caption = measure.range !== undefined && !banded ? means : chart.caption;
+  const models = drawn.filter(({ line }) => line.isModel);
+  // Beside measured lines, only what is predicted has a band: nobody can take one for the other.
+  const bandable = models.length > 0 ? models : drawn;
+  const banded = measure.range !== undefined && bandable.length <= mostBands;
+  const caption = captionOf(chart, drawn, banded);
   const lineSeries = drawn.map(({ line, points }, i) => ({
     type: 'line',
     name: line.name,
-    ...strokeOf(line),
+    ...(line.isModel ? modelStroke(line.color) : strokeOf(line)),
     symbolSize: 7,
-    showSymbol: points.length <= 40,
-    z: 3,
+    showSymbol: !line.isModel && points.length <= 40,
+    z: line.isModel ? 2 : 3,
     data: points.map(markedPoint),
     ...(i === 0 && levels.length > 0 && { markLine: marks(levels) }),
   }));
-  const bands = banded ? drawn.flatMap(({ line, points }, i) => band(line, points, i)) : [];
+  const bands = banded ? bandable.flatMap(({ line, points }, i) => band(line, points, i)) : [];
   const top = Math.max(0, ...levels.map(({ value }) => value));
   const sizes = doublingTicks(all.map(([bytes]) => bytes!));
   return {
-    title: chart.title,
+    title: models.length === 0 ? chart.title : `${chart.title}, beside ${modelNames(models)}`,
     caption: all.some(isFailed) ? `${caption} Crosses mark rows that failed.` : caption,
     summary: drawn.map(({ line, points }) => bestOf(line.name, points, measure.axis)).join('; '),
     heightPx: plotHeightPx,
@@ -86,6 +86,27 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
       series: [...lineSeries, ...bands],
     }),
   };
+}
+
+interface Drawn {
+  readonly line: Line;
+}
+
+/** `the model p5 (predicted)` */
+const modelNames = (models: readonly Drawn[]): string =>
+  `the model ${[...new Set(models.map(({ line }) => line.run.model!.name))].join(', ')} (predicted)`;
+
+function captionOf(chart: SizeChart, drawn: readonly Drawn[], banded: boolean): string {
+  const ranged = chart.measure.range !== undefined;
+  if (drawn.some(({ line }) => line.isModel)) {
+    const interval = banded ? '; the bands are its 95 % intervals' : '';
+    const own = ranged ? 'Means of all iterations.' : chart.caption;
+    return `${own} Dashed lines without marks are predicted by the model, not measured${interval}.`;
+  }
+  if (!ranged || banded) return chart.caption;
+  return drawn.some(({ line }) => line.run.model)
+    ? 'Predicted times, not measured.'
+    : 'Means of all iterations.';
 }
 
 const isFailed = ([, , , , flags]: readonly number[]): boolean => (flags! & 4) !== 0;

@@ -57,7 +57,7 @@ function swatch({ type, symbol = 'circle', itemStyle = {}, lineStyle }: Series):
   const array = typeof dash === 'string' ? dashes[dash]! : dash.join(' ');
   svg.append(
     part('path', { d: 'M0 6h28', stroke: color, 'stroke-width': '2', 'stroke-dasharray': array }),
-    part('path', symbolOf(symbol, color)),
+    ...(symbol === 'none' ? [] : [part('path', symbolOf(symbol, color))]),
   );
   return svg as SVGSVGElement;
 }

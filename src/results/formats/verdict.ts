@@ -1,6 +1,7 @@
 import type { Grade, Item, Verdict } from '../../analysis/verdict/verdict.js';
 import { differenceLines } from './differences.js';
 import { expositionText, inUnixSeconds } from './exposition.js';
+import { normalLines } from './normal.js';
 import { type Ink, painter, wrap } from './text.js';
 
 interface Look {
@@ -16,7 +17,7 @@ const gradeWidth = 10;
 export function formatVerdict(verdict: Verdict, look: Look = {}): string {
   const { color = false, width = 80, all = false } = look;
   const paint = painter(color);
-  const { grade, items, against, notes, emulated, differences = [] } = verdict;
+  const { grade, items, against, notes, emulated, normal, differences = [] } = verdict;
   const count = (of: Grade) => items.filter((item) => item.grade === of).length;
   const counts = (['fail', 'degraded', 'pass'] as const)
     .filter((of) => count(of) > 0)
@@ -40,6 +41,7 @@ export function formatVerdict(verdict: Verdict, look: Look = {}): string {
     ...(shown.length === 0 ? [] : ['']),
     ...shown.flatMap(lineOf),
     ...(differences.length === 0 ? [] : ['', ...differenceLines(differences)]),
+    ...(normal === undefined ? [] : ['', ...normalLines(normal, width)]),
   ].join('\n')}\n`;
 }
 

@@ -1,0 +1,70 @@
+import { strangerTo } from '../../analysis/normal/machine.js';
+import type { Expected } from '../../analysis/normal/normal.js';
+import { isWeftError } from '../../errors.js';
+import { plural } from '../../measure/units.js';
+import type { Run } from '../../results/schema.js';
+import type { FabricModel } from '../../simulate/fabric-model.js';
+import { type Benchmark, isPlanned } from '../benchmark.js';
+import { type Given, jobOf } from '../job.js';
+import { recordedOptions } from '../recorded-options.js';
+import { hostsOf } from './predict-row.js';
+import { predictRun } from './predict-run.js';
+
+/**
+ * What a model expects of exactly the rows of a measured run: the same ranks, hosts, NICs per rank, columns, sizes and
+ * options. Where it cannot say, why.
+ */
+export function predictLike(
+  run: Run,
+  fabric: FabricModel,
+  benchmarkById: (id: string) => Benchmark,
+): Expected {
+  const no = (because: string): Expected => ({ model: fabric.name, because });
+  const why = strangerTo(run, fabric) ?? refusalOf(run, fabric);
+  if (why !== undefined) return no(why);
+  try {
+    const benchmark = benchmarkById(run.benchmark);
+    if (!isPlanned(benchmark)) return no(`it does not cover ${run.benchmark}`);
+    const nodes = run.world.hosts.length;
+    const ranksPerNode = run.world.ranks / nodes;
+    if (ranksPerNode > 1 && benchmark.clock === 'initiator') {
+      return no(`it covers ${benchmark.id} with one rank per node only`);
+    }
+    const job = { ...jobOf(benchmark, givenBy(run, benchmark)), benchmark };
+    // A rank may use fewer NICs than it has.
+    const own = { ...fabric, nicsPerRank: run.fabric.channels.length };
+    return { run: predictRun({ job, world: { fabric: own, nodes, ranksPerNode } }) };
+  } catch (error) {
+    if (!isWeftError(error)) throw error;
+    return no(error.message);
+  }
+}
+
+function refusalOf({ model, world, fabric, rows }: Run, asked: FabricModel): string | undefined {
+  const { nicsPerRank } = asked;
+  const { ranks, hosts, hostOfRank } = world;
+  if (model) return 'these rows are predicted themselves';
+  if (!rows.some((row) => row.outcome === 'passed')) return 'no row passed';
+  if (hosts.length < 2) return 'all ranks were on one host, where no NIC is needed';
+  const channels = fabric.channels.length;
+  if (channels === 0 || channels > nicsPerRank) {
+    return `the run used ${plural(channels, 'channel')} per rank, and the model has ${plural(nicsPerRank, 'NIC')}`;
+  }
+  const even = hostsOf(hosts.length, ranks / hosts.length).map((name) =>
+    Number(name.replace('node-', '')),
+  );
+  const actual = (hostOfRank ?? []).map((host) => hosts.indexOf(host));
+  const spread = Number.isInteger(ranks / hosts.length) && actual.every((at, i) => at === even[i]);
+  return spread ? undefined : 'the ranks are not spread evenly over the hosts';
+}
+
+/** As recorded, with the columns that were measured. */
+function givenBy(run: Run, benchmark: Benchmark): Given {
+  const known = new Set(benchmark.columns.map(({ name }) => name));
+  const passed = run.rows.filter((row) => row.outcome === 'passed' && known.has(row.column));
+  return {
+    ...recordedOptions(run, benchmark),
+    columns: [...new Set(passed.map((row) => row.column))],
+    against: undefined,
+  };
+}
