@@ -37,7 +37,7 @@ const sizeNames: Readonly<Record<string, string>> = {
 };
 
 /** Settings of a run in words; a benchmark's own options as a user types them. */
-export const settingsOf = ({ settings }: Run): Fact[] =>
+export const settingsOf = ({ settings, model }: Run): Fact[] =>
   Object.entries(settings)
     .filter(([, value]) => value !== null)
     .flatMap(([key, value]) => {
@@ -45,7 +45,10 @@ export const settingsOf = ({ settings }: Run): Fact[] =>
       if (size !== undefined && typeof value === 'number') return [[size, sizeText(value)]];
       if (isGroup(value)) return Object.entries(value).flatMap(typedOption);
       if (Array.isArray(value) && value.some(isGroup)) return value.map((one) => listed(key, one));
-      return [[settingNames[key] ?? key, settingText(value)]];
+      const name = settingNames[key];
+      // Predictions have the options of the benchmark among the others.
+      if (name === undefined && model) return typedOption([key, value]);
+      return [[name ?? key, settingText(value)]];
     });
 
 const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -68,6 +71,7 @@ export const flagOfKey = (key: string): string =>
 
 function typedValue(key: string, value: unknown): string {
   if (Array.isArray(value)) return value.map((one) => typedValue(key, one)).join(',');
+  if (key === 'zipf') return `zipf:${value}`;
   if (typeof value === 'number' && key.endsWith('Bytes')) return formatBytes(value);
   return isGroup(value) ? wordsOf(value) : String(value);
 }

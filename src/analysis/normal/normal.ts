@@ -58,7 +58,8 @@ export function normalOf(
 
 function normalOfRun(run: Run, place: Place, expected: Expected | undefined) {
   const measured = run.rows.filter(
-    (row) => row.outcome === 'passed' && row.nanoseconds !== null && !isInMatrix(row),
+    ({ outcome, nanoseconds, labels, ...row }) =>
+      outcome === 'passed' && nanoseconds !== null && !labels.burst && !isInMatrix(row),
   );
   const predicted = expected && 'run' in expected ? expected.run : undefined;
   const rows = measured.flatMap((row): PlacedRow[] => {

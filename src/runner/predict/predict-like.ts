@@ -1,7 +1,6 @@
 import { strangerTo } from '../../analysis/normal/machine.js';
 import type { Expected } from '../../analysis/normal/normal.js';
 import { isWeftError } from '../../errors.js';
-import { plural } from '../../measure/units.js';
 import type { Run } from '../../results/schema.js';
 import type { FabricModel } from '../../simulate/fabric-model.js';
 import { type Benchmark, isPlanned } from '../benchmark.js';
@@ -20,18 +19,20 @@ export function predictLike(
   benchmarkById: (id: string) => Benchmark,
 ): Expected {
   const no = (because: string): Expected => ({ model: fabric.name, because });
-  const why = strangerTo(run, fabric) ?? refusalOf(run, fabric);
+  const why = strangerTo(run, fabric) ?? refusalOf(run);
   if (why !== undefined) return no(why);
   try {
     const benchmark = benchmarkById(run.benchmark);
     if (!isPlanned(benchmark)) return no(`it does not cover ${run.benchmark}`);
+    if (benchmark.notModelled !== undefined) {
+      return no(`it does not include ${benchmark.notModelled}`);
+    }
     const nodes = run.world.hosts.length;
     const ranksPerNode = run.world.ranks / nodes;
     if (ranksPerNode > 1 && benchmark.clock === 'initiator') {
       return no(`it covers ${benchmark.id} with one rank per node only`);
     }
     const job = { ...jobOf(benchmark, givenBy(run, benchmark)), benchmark };
-    // A rank may use fewer NICs than it has.
     const own = { ...fabric, nicsPerRank: run.fabric.channels.length };
     return { run: predictRun({ job, world: { fabric: own, nodes, ranksPerNode } }) };
   } catch (error) {
@@ -40,15 +41,14 @@ export function predictLike(
   }
 }
 
-function refusalOf({ model, world, fabric, rows }: Run, asked: FabricModel): string | undefined {
-  const { nicsPerRank } = asked;
+function refusalOf({ model, world, fabric, rows }: Run): string | undefined {
   const { ranks, hosts, hostOfRank } = world;
   if (model) return 'these rows are predicted themselves';
   if (!rows.some((row) => row.outcome === 'passed')) return 'no row passed';
   if (hosts.length < 2) return 'all ranks were on one host, where no NIC is needed';
-  const channels = fabric.channels.length;
-  if (channels === 0 || channels > nicsPerRank) {
-    return `the run used ${plural(channels, 'channel')} per rank, and the model has ${plural(nicsPerRank, 'NIC')}`;
+  const nics = new Set(fabric.channels.map(({ nic }) => nic));
+  if (nics.size === 0 || nics.size < fabric.channels.length) {
+    return 'the channels of a rank do not have a NIC each';
   }
   const even = hostsOf(hosts.length, ranks / hosts.length).map((name) =>
     Number(name.replace('node-', '')),
