@@ -6,7 +6,6 @@ import type { FabricModel } from '../../simulate/fabric-model.js';
 import { type Benchmark, isPlanned } from '../benchmark.js';
 import { type Given, jobOf } from '../job.js';
 import { recordedOptions } from '../recorded-options.js';
-import { hostsOf } from './predict-row.js';
 import { predictRun } from './predict-run.js';
 
 /**
@@ -50,11 +49,10 @@ function refusalOf({ model, world, fabric, rows }: Run): string | undefined {
   if (nics.size === 0 || nics.size < fabric.channels.length) {
     return 'the channels of a rank do not have a NIC each';
   }
-  const even = hostsOf(hosts.length, ranks / hosts.length).map((name) =>
-    Number(name.replace('node-', '')),
-  );
-  const actual = (hostOfRank ?? []).map((host) => hosts.indexOf(host));
-  const spread = Number.isInteger(ranks / hosts.length) && actual.every((at, i) => at === even[i]);
+  const perNode = ranks / hosts.length;
+  const spread =
+    Number.isInteger(perNode) &&
+    (hostOfRank ?? []).every((host, rank) => hosts.indexOf(host) === Math.floor(rank / perNode));
   return spread ? undefined : 'the ranks are not spread evenly over the hosts';
 }
 
