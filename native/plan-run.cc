@@ -210,6 +210,7 @@ PlanRun::~PlanRun() { end(); }
 
 void PlanRun::end() {
   if (!thread_.joinable()) return;
+  orphaned_.store(true);
   executor_->abort();
   thread_.join();
 }
@@ -227,6 +228,7 @@ void PlanRun::work() {
     fault_ = std::make_unique<Fault>("plan", EIO, error.what());
   }
   if (board_) board_->end();
+  if (orphaned_.load()) return;  // the call would be lost, and what it carries with it
   auto told = told_.BlockingCall([this](Napi::Env env, Napi::Function) { settle(env); });
   if (told != napi_closing) told_.Release();
 }

@@ -47,6 +47,7 @@ class PlanRun {
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;
   Napi::Env::CleanupHook<std::function<void()>> leaving_;
+  std::atomic<bool> orphaned_{false};  // nobody is left to tell
   std::thread thread_;
 };
 
