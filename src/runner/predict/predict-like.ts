@@ -7,6 +7,7 @@ import { type Benchmark, isPlanned } from '../benchmark.js';
 import { type Given, jobOf } from '../job.js';
 import { recordedOptions } from '../recorded-options.js';
 import { predictRun } from './predict-run.js';
+import { nicsOf } from './run-model.js';
 
 /**
  * What a model expects of exactly the rows of a measured run: the same ranks, hosts, NICs per rank, columns, sizes and
@@ -40,14 +41,17 @@ export function predictLike(
   }
 }
 
-function refusalOf({ model, world, fabric, rows }: Run): string | undefined {
+function refusalOf(run: Run): string | undefined {
+  const { model, world, fabric, rows } = run;
   const { ranks, hosts, hostOfRank } = world;
   if (model) return 'these rows are predicted themselves';
   if (!rows.some((row) => row.outcome === 'passed')) return 'no row passed';
   if (hosts.length < 2) return 'all ranks were on one host, where no NIC is needed';
-  const nics = new Set(fabric.channels.map(({ nic }) => nic));
-  if (nics.size === 0 || nics.size < fabric.channels.length) {
+  if (nicsOf(run) < Math.max(1, fabric.channels.length)) {
     return 'the channels of a rank do not have a NIC each';
+  }
+  if (rows.some(({ path }) => path?.nics.some((nic) => nic.ranks.length > 1))) {
+    return 'ranks of one host share NICs';
   }
   const perNode = ranks / hosts.length;
   const spread =
