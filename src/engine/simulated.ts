@@ -150,7 +150,7 @@ class Simulation {
     const chunks = step.op === 'send' ? 1 : this.#chunksOf(step, this.#plans[rank]!.chunkBytes);
     const { chunkMicroseconds } = this.#world.fabric.parameters;
     this.#posted[rank] = start + chunks * nanoseconds(chunkMicroseconds);
-    this.#steps[i]!.postedAt = this.#posted[rank]!;
+    this.#steps[i]!.postedAt = start + (chunks - 1) * nanoseconds(chunkMicroseconds);
     this.#schedule(kinds.start, i, start);
   }
 
