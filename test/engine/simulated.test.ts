@@ -260,7 +260,8 @@ describe('reads, parts, joins and sums', () => {
     const plans = plansOf(64).map(twice);
     const [whole] = simulatePlans({ world, plans });
     const [pieces] = simulatePlans({ world, plans: plans.map(inPieces) });
-    expect(pieces! - whole!).toBeCloseTo(2 * 63_000);
+    // 64 bytes are on their way for less time than it takes to post the next part.
+    expect(pieces! - whole!).toBeCloseTo(2 * 63_000 - line(64));
   });
 
   test('joins and sums take no time', () => {
