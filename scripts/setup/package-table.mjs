@@ -56,8 +56,14 @@ export const packageTable = [
   {
     name: 'faketime',
     profile: 'test',
-    why: 'a host with another clock, for the tests of the preflight',
+    why: 'another clock, for the tests of the preflight and of faults',
     probe: { program: 'faketime' },
+  },
+  {
+    name: 'e2fsprogs',
+    profile: 'test',
+    why: 'mkfs.ext4, for the tests of disks that fail',
+    probe: { files: ['/usr/sbin/mkfs.ext4', '/sbin/mkfs.ext4'] },
   },
   {
     name: 'chromium',

@@ -112,10 +112,10 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
   if (ok || !failure) return exitCode.ok;
   // A rank that ends on purpose has said why.
   const explained = failure.report ?? failure.announced;
-  if (failure.signal || (explained === undefined && !failure.lastWords)) {
+  if (failure.signal || failure.stopped || (explained === undefined && !failure.lastWords)) {
     process.stderr.write(`weft: ${describeExit(failure)}\n`);
   }
-  return failure.exitCode ?? exitCode.failed;
+  return failure.exitCode || exitCode.failed;
 }
 
 async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
@@ -136,8 +136,8 @@ async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
     };
     process.once('SIGTERM', end).once('SIGINT', end);
     return announced(await work(world));
-  } catch (error) {
-    await world?.fail(error);
+  } catch (caught) {
+    const error = world === undefined ? caught : await world.fail(caught);
     const told = job.failed?.(error, identity);
     if (told !== undefined) return announced(told);
     // Of a local job's ranks the one that failed speaks, and rank 0, which has the results.

@@ -19,6 +19,7 @@ import {
   startInLab,
   topologyFile,
 } from '../lab/index.js';
+import { userSignals } from '../native/process.js';
 import { expandHostList } from '../topology/host-list.js';
 import { conclude } from './in-ranks.js';
 import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.js';
@@ -149,7 +150,7 @@ async function runInNewLab(spec: LabSpec, command: string[], options: RunOptions
   const end = (signal: NodeJS.Signals) => {
     ended = signal;
   };
-  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const signals = userSignals();
   for (const signal of signals) process.on(signal, end);
   try {
     const lab = await raiseLab(options.name ?? `run-${process.pid}`, spec, { owned: true });

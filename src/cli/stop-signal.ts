@@ -10,8 +10,9 @@ const rankZeroAsksMs = 6000;
 export async function failStopped(world: World, signal: NodeJS.Signals): Promise<void> {
   let why: string | undefined;
   const inSlurm = signal === 'SIGTERM' && process.env.SLURM_JOB_ID !== undefined;
-  // Slurm signals all ranks, and again while the job ends; only its SIGKILL, half a minute later, is meant literally.
-  if (inSlurm) process.on('SIGTERM', () => {});
+  // Slurm signals all ranks, and again while the job ends; so does the parent of local ranks, whose process group may
+  // have had the signal before. Only SIGKILL, which both send in the end, is meant literally.
+  if (inSlurm || world.launcher === 'local') process.on('SIGTERM', () => {});
   // The parent of local ranks kills them after 2 s: they do not ask.
   if (inSlurm && world.launcher !== 'local') {
     // One rank asks for all: the first to fail is the one whose reason is kept.

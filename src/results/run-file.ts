@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,6 +72,8 @@ export class RunFile implements Disposable {
       this.#append(line, 'the header');
     } catch (error) {
       this.close();
+      // An empty file is no run.
+      rmSync(path, { force: true });
       throw error;
     }
   }

@@ -119,6 +119,7 @@ export async function keepRun(
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: pathOfAttempt(out, header) });
   const large = isLarge(header.world);
+  const beganMs = performance.now();
   const rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
@@ -136,12 +137,13 @@ export async function keepRun(
       },
     });
   } catch (caught) {
-    error = caught;
-    await world.fail(caught);
+    error = await world.fail(caught);
   }
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
-  const endedAt = new Date().toISOString();
+  // The clock of the host may be set while the run is on.
+  const elapsedMs = Math.round(performance.now() - beganMs);
+  const endedAt = new Date(Date.parse(header.startedAt) + elapsedMs).toISOString();
   const footer = { endedAt, outcome, errors, ...(diagnosis && { diagnosis }) };
   try {
     file.finish(footer);

@@ -71,8 +71,11 @@ export interface World extends AsyncDisposable {
   say(text: string): void;
   /** On rank 0: what ranks say from now on. Replaces an earlier listener. */
   hear(listener: (rank: number, text: string) => void): void;
-  /** Tells every rank why this one gives up; all their signals abort. */
-  fail(error: unknown): Promise<void>;
+  /**
+   * Tells every rank why this one gives up; all their signals abort. Resolves with what failed first: `error`, or what
+   * another rank told before, of which `error` is a consequence.
+   */
+  fail(error: unknown): Promise<unknown>;
   /** Says goodbye. Closing first is no failure; rank 0 stays until all have left or `timeoutMs` has passed. */
   close(): Promise<void>;
 }
@@ -198,13 +201,15 @@ function joinedWorld(
     say: (text) => client.note(text, { aloud: true }),
     hear: (listener) => server?.hear(listener),
     async fail(error) {
+      const first = () => (client.failedRank === rank ? error : (signal.reason ?? error));
       // The world's own abort comes back as this error: the first failing rank has been named already.
-      if (signal.aborted) return;
+      if (signal.aborted) return first();
       reportFailure(error);
       const message = messageOf(error);
       const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
       const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
       await client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });
+      return first();
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,8 +1,7 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { readRun } from '../../src/results/read-run.js';
 import { childrenOf, Desk, isAlive, withFault } from './weft.js';
 
 const one = '-b 64K -e 64K --columns SinglePin --budget-ms 20';
@@ -33,21 +32,6 @@ describe('data that is wrong', () => {
 });
 
 describe('ranks that die', () => {
-  test('a killed rank ends the job, is named, and what was measured stays', async () => {
-    using desk = new Desk();
-    const job = desk.start('write -b 4K -e 64M --ranks 3 --budget-ms 300 --columns SinglePin');
-    await desk.rowsIn(2);
-    const pids = childrenOf(job.pid!);
-    process.kill(pids.at(-1)!, 'SIGKILL');
-    const { exitCode, stderr } = await job;
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/rank 2 was killed by SIGKILL/);
-    const [{ run }] = desk.runs() as [ReturnType<Desk['runs']>[number]];
-    expect(run).toMatchObject({ outcome: 'aborted', errors: [{ code: 'PEER_LOST' }] });
-    expect(run.rows.some((row) => row.outcome === 'passed')).toBe(true);
-    for (const pid of pids) expect(isAlive(pid)).toBe(false);
-  });
-
   test('whichever rank is killed at whatever moment, all end and none stays', async () => {
     for (let round = 0; round < 8; round++) {
       using desk = new Desk();
@@ -62,16 +46,6 @@ describe('ranks that die', () => {
     }
   });
 
-  test('Ctrl-C ends every rank', async () => {
-    using desk = new Desk();
-    const job = desk.start('write -b 4K -e 64M --ranks 2 --budget-ms 3000');
-    await desk.rowsIn(1);
-    const pids = childrenOf(job.pid!);
-    job.kill('SIGINT');
-    expect((await job).exitCode).toBe(1);
-    for (const pid of pids) expect(isAlive(pid)).toBe(false);
-  });
-
   test('SIGTERM in a Slurm job marks the run as aborted, however slow Slurm answers', async () => {
     using desk = new Desk();
     writeFileSync(join(desk.folder, 'scontrol'), '#!/bin/sh\nexec sleep 10\n', { mode: 0o755 });
@@ -84,18 +58,6 @@ describe('ranks that die', () => {
       outcome: 'aborted',
       errors: [{ message: expect.stringMatching(/was stopped by SIGTERM/) }],
     });
-  });
-
-  test('a stopped rank is named when the deadline passes', async () => {
-    using desk = new Desk();
-    const job = desk.start('write -b 1K -e 64M --ranks 2 --budget-ms 3000 --timeout 2');
-    await desk.rowsIn(1);
-    const pids = childrenOf(job.pid!);
-    process.kill(pids.at(-1)!, 'SIGSTOP');
-    const { exitCode, stderr } = await job;
-    expect(exitCode).toBe(1);
-    expect(String(stderr)).toMatch(/rank 1/);
-    for (const pid of pids) expect(isAlive(pid)).toBe(false);
   });
 });
 
@@ -117,43 +79,6 @@ describe('bad input', () => {
     const { exitCode, stderr } = await desk.weft(line);
     expect(stderr).toMatch(message);
     expect([2, 3]).toContain(exitCode);
-  });
-
-  test('memory that may not be locked is used as it is, and the result says so', async () => {
-    using desk = new Desk();
-    chmodSync(desk.folder, 0o777);
-    const limits = ['prlimit', '--memlock=65536', 'setpriv', '--reuid=65534', '--clear-groups'];
-    const { exitCode, stdout } = await desk.weftUnder(
-      limits,
-      `write -b 1M -e 1M --columns SinglePin`,
-    );
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('not page-locked');
-  });
-
-  test('a file that exists is not overwritten', async () => {
-    using desk = new Desk();
-    writeFileSync(`${desk.folder}/kept.jsonl`, 'mine');
-    const { exitCode, stderr } = await desk.weft(`write ${one} --out kept.jsonl`);
-    expect(exitCode).not.toBe(0);
-    expect(stderr).toMatch(/kept\.jsonl/);
-  });
-
-  test('a results folder that is deleted in the middle fails the run, and no row is lost', async () => {
-    using desk = new Desk();
-    const job = desk.start('write -b 4K -e 64M --budget-ms 300 --columns SinglePin', {
-      TMPDIR: desk.folder,
-    });
-    await desk.rowsIn(1);
-    rmSync(join(desk.folder, 'weft-results'), { recursive: true });
-    const { exitCode, stdout, stderr } = await job;
-    expect(exitCode).toBe(1);
-    const [, saved] = /was deleted or replaced .*saved in\s+(\S+)/s.exec(stderr)!;
-    const { run, damage } = readRun(saved!);
-    expect(damage).toBeUndefined();
-    expect(run).toMatchObject({ outcome: 'aborted', errors: [{ code: 'BAD_FILE' }] });
-    expect(run.rows.length).toBeGreaterThan(1);
-    expect(stdout).toContain(saved);
   });
 
   test('a results folder that cannot be written is a clear error', async () => {

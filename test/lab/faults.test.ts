@@ -27,15 +27,6 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
     desk[Symbol.dispose]();
   });
 
-  test('a link that is down is told before the benchmark, with rail and host', async () => {
-    await weft('lab fault --host 1 --nic 1 --down');
-    const refused = await weft(write('256K'));
-    expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/rail nic1 \(10\.77\.1\.0\/24\): no carrier on h1/);
-    await weft('lab heal');
-    expect(await weft(write('256K', '-n 2'))).toMatchObject({ exitCode: 0 });
-  });
-
   test('a rail that swallows everything is told, with rail and hosts', async () => {
     await weft('lab fault --host 2 --nic 0 --loss 100%');
     const refused = await weft(write('256K', '--timeout 4'));
@@ -103,13 +94,5 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
     expect(healed / slow).toBeGreaterThan(3);
     running.kill('SIGINT');
     await running;
-  });
-
-  test('a link that goes down and comes back costs time, not data', async () => {
-    const done = weft(write('512K', '-n 60 -w 1'));
-    await traffic();
-    await weft('lab fault --host 0 --nic 0 --down');
-    await weft('lab heal');
-    expect(await done).toMatchObject({ exitCode: 0 });
   });
 });

@@ -66,6 +66,8 @@ export interface Running {
   readonly finished: Promise<Finished>;
   /** Resolves when stdout holds a match, rejects if the process ends before. */
   says(pattern: RegExp): Promise<void>;
+  /** Stdout so far. */
+  said(): string;
 }
 
 export interface RunOptions {
@@ -117,7 +119,7 @@ export function start(command: string, args: string[], options: RunOptions = {})
       await pause(10);
     }
   };
-  return { child, finished, says };
+  return { child, finished, says, said: () => stdout };
 }
 
 export const run = (command: string, args: string[], options?: RunOptions): Promise<Finished> =>

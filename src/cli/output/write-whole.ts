@@ -1,5 +1,8 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { WeftError } from '../../errors.js';
+import { startTime } from '../../native/process.js';
 
 /** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
 export function writeWhole(
@@ -7,13 +10,27 @@ export function writeWhole(
   text: string,
   option: '-o' | '--out' | '--metrics' | '--node-patch' | '--record-traffic',
 ): void {
-  const draft = `${path}.${process.pid}.tmp`;
+  const draft = `${path}${ending(process.pid)}`;
   try {
+    removeDrafts(path);
     writeFileSync(draft, text, { flag: 'wx' });
     renameSync(draft, path);
   } catch (cause) {
     rmSync(draft, { force: true });
     throw cannotWrite(path, option, cause as NodeJS.ErrnoException);
+  }
+}
+
+/** Another host may write to the same folder. */
+const ending = (pid: number | string): string => `.${hostname()}-${pid}.tmp`;
+
+/** Removes what processes of this host that were killed have left. */
+function removeDrafts(path: string): void {
+  const folder = dirname(path);
+  for (const name of readdirSync(folder)) {
+    const [, pid = ''] = /(\d+)\.tmp$/.exec(name) ?? [];
+    if (name !== `${basename(path)}${ending(pid)}`) continue;
+    if (startTime(Number(pid)) === undefined) rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -13,6 +13,10 @@ export interface RankExit {
   readonly reportAtMs: number | undefined;
   /** The exit code with which it said it would end, having said why. */
   readonly announced?: number | undefined;
+  /** The kernel has killed for lack of memory while the job ran. */
+  readonly lacksMemory?: boolean;
+  /** It was stopped, as by SIGSTOP, when others had ended, until the parent ended it. */
+  readonly stopped?: boolean;
   /** The parent had already told the ranks to end. */
   readonly afterStop: boolean;
 }
@@ -28,7 +32,7 @@ export interface Outcome {
   readonly exits: readonly RankExit[];
 }
 
-const bad = (exit: RankExit): boolean => exit.exitCode !== 0;
+const bad = (exit: RankExit): boolean => exit.exitCode !== 0 || exit.stopped === true;
 
 /** Events this close together may have been seen in the wrong order. */
 const sameMomentMs = 50;
@@ -41,7 +45,9 @@ const sameMomentMs = 50;
 export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
   const failedAt = (exit: RankExit) => exit.reportAtMs ?? exit.atMs;
   const failed = exits.filter(bad).sort((a, b) => failedAt(a) - failedAt(b));
-  const causes = failed.filter((exit) => !exit.afterStop || exit.report !== undefined);
+  const causes = failed.filter(
+    (exit) => !exit.afterStop || exit.report !== undefined || exit.stopped,
+  );
   const first = causes[0] ?? failed[0];
   if (first === undefined) return undefined;
   const killed = causes.find(
@@ -52,14 +58,21 @@ export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
 
 /** "rank 3 was killed by SIGKILL" or "rank 3 exited with code 1: …". */
 export function describeExit(exit: RankExit): string {
+  if (exit.stopped)
+    return `rank ${exit.rank} was stopped by a signal; Weft ended it after the others`;
   const how =
     exit.signal === undefined
       ? `exited with code ${exit.exitCode}`
       : `was killed by ${exit.signal}`;
   const why = exit.report ?? exit.lastWords;
   const bus = exit.signal === 'SIGBUS' ? busError : '';
-  return `rank ${exit.rank} ${how}${why === '' ? '' : `: ${why}`}${bus}`;
+  const memory = exit.signal === 'SIGKILL' && exit.lacksMemory ? outOfMemory : '';
+  return `rank ${exit.rank} ${how}${memory}${why === '' ? '' : `: ${why}`}${bus}`;
 }
+
+const outOfMemory =
+  ", probably by the kernel's out-of-memory killer, which ended a process on this host during the job. " +
+  'Use smaller sizes or fewer ranks, or raise the memory limit of the container or the job.';
 
 /** Writing to a mapped file whose file system is full: no call fails, the kernel kills. */
 const busError =

@@ -27,6 +27,8 @@ export function enterRank(env: NodeJS.ProcessEnv = process.env): void {
     );
     process.exit(1);
   }
+  // A terminal that closes tells all its processes, also those of a parent that nohup protects: the parent decides.
+  process.on('SIGHUP', () => {});
   if (WEFT_CORES) pinToCores(WEFT_CORES.split(',').map(Number));
   if (WEFT_REPORT_FD !== undefined) reportsTo = Number(WEFT_REPORT_FD);
 }

@@ -1,11 +1,14 @@
 import { createServer, type Server } from 'node:net';
 import type { Writable } from 'node:stream';
 import { WeftError } from '../../errors.js';
+import { sweepSegments } from '../../fabric/segments.js';
+import { oomKills, userSignals } from '../../native/process.js';
 import { refuseTooMany } from './machine.js';
 import { firstFailure, type Outcome, type RankExit } from './outcome.js';
 import { pinPlan } from './pinning.js';
 import { type RankChild, startRank } from './rank-child.js';
 import { listenFd } from './rank-process.js';
+import { watchStopped } from './stopped-ranks.js';
 import { jobVariables, placeVariables } from './variables.js';
 
 /** What to start, how often, and what to do with its output. */
@@ -59,13 +62,11 @@ export interface LocalJob {
 
 /** After the first failure: time for its true cause to be seen before the rest is ended. */
 const settleMs = 100;
-// SIGHUP keeps its default, or what nohup made of it: if it kills this process, the ranks end with it.
-const userSignals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * Starts ranks on this host and waits for them. If one fails the rest is ended; if this process dies, in
- * any way, the kernel ends the ranks. SIGINT and SIGTERM to this process end the job (a second one at once)
- * and are told in the outcome: what to do then is the caller's choice.
+ * any way, the kernel ends the ranks. SIGINT, SIGTERM and SIGHUP to this process end the job (a second one
+ * at once) and are told in the outcome: what to do then is the caller's choice.
  */
 export async function spawnRanks(options: SpawnOptions): Promise<LocalJob> {
   if (!Number.isSafeInteger(options.ranks) || options.ranks < 1) {
@@ -106,10 +107,14 @@ class Job {
   readonly #options: SpawnOptions;
   readonly #children: RankChild[] = [];
   readonly #exits: RankExit[] = [];
+  readonly #signals = userSignals();
+  readonly #oomKills = oomKills();
   readonly #onSignal = (signal: NodeJS.Signals) => this.#interrupt(signal);
   #stopping = false;
   #interrupted: NodeJS.Signals | undefined;
   #killTimer: NodeJS.Timeout | undefined;
+  #stoppedTimer: NodeJS.Timeout | undefined;
+  readonly #stopped = new Set<RankChild>();
 
   constructor(
     options: SpawnOptions,
@@ -117,7 +122,7 @@ class Job {
     cores: readonly (readonly number[])[] | undefined,
   ) {
     this.#options = options;
-    for (const signal of userSignals) process.on(signal, this.#onSignal);
+    for (const signal of this.#signals) process.on(signal, this.#onSignal);
     const common = { ...process.env, ...options.env, ...jobVariables(options, server) };
     try {
       for (let local = 0; local < options.ranks; local += 1) {
@@ -175,15 +180,28 @@ class Job {
 
   async #watch(child: RankChild): Promise<void> {
     const exit = await child.ended;
-    this.#exits.push({ ...exit, afterStop: this.#stopping });
-    if (exit.exitCode === 0 || this.#stopping) return;
+    const lacksMemory = oomKills() > this.#oomKills;
+    const stopped = this.#stopped.has(child);
+    this.#exits.push({ ...exit, lacksMemory, stopped, afterStop: this.#stopping });
+    if (this.#stopping) return;
+    if (exit.exitCode === 0) return this.#watchStopped();
     if (exit.signal === 'SIGINT') this.#interrupted ??= 'SIGINT'; // Ctrl-C may reach a rank before us
     setTimeout(() => this.stop(), settleMs);
   }
 
+  #watchStopped(): void {
+    this.#stoppedTimer ??= watchStopped(this.#children, (stopped) => {
+      for (const child of stopped) this.#stopped.add(child);
+      void this.stop();
+    });
+  }
+
   #conclude(): Outcome {
     clearTimeout(this.#killTimer);
+    clearInterval(this.#stoppedTimer);
     this.#ignoreSignals();
+    // A rank that was killed could not remove its shared memory.
+    if (this.#exits.some((exit) => exit.signal !== undefined)) sweepSegments();
     const failure = firstFailure(this.#exits);
     // Ranks that end by themselves have told what came of it.
     const orderly = this.#patience() !== undefined && this.#exits.every((exit) => !exit.signal);
@@ -197,7 +215,7 @@ class Job {
   }
 
   #ignoreSignals(): void {
-    for (const signal of userSignals) process.off(signal, this.#onSignal);
+    for (const signal of this.#signals) process.off(signal, this.#onSignal);
   }
 
   #interrupt(signal: NodeJS.Signals): void {

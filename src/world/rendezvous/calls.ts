@@ -1,3 +1,5 @@
+import { PatientDeadline } from './patient-deadline.js';
+
 export interface CallOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -22,9 +24,9 @@ export class Calls {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const onAbort = () => call.reject(signal?.reason);
-      const timer = setTimeout(() => call.reject(late()), timeoutMs);
+      const deadline = new PatientDeadline(timeoutMs, () => call.reject(late()));
       const settle = () => {
-        clearTimeout(timer);
+        deadline.cancel();
         signal?.removeEventListener('abort', onAbort);
         this.#open.delete(op);
       };

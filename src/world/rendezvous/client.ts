@@ -55,6 +55,8 @@ export class RendezvousClient {
   #failures = 0;
   #clockReadings = 0;
   #closed: WeftError | undefined;
+  /** The rank whose failure or loss ended the job. */
+  failedRank: number | undefined;
 
   static async join(options: ClientOptions): Promise<RendezvousClient> {
     const connection = await reach(options);
@@ -194,6 +196,7 @@ export class RendezvousClient {
         this.#calls.refuse(reply.op, toError(reply.failure));
         break;
       case 'abort':
+        this.failedRank ??= reply.failure.rank;
         this.#fail(toError(reply.failure));
         break;
       case 'bye':

@@ -1,5 +1,6 @@
 import { encodeFrames } from './frames.js';
 import { type CollectiveKind, collectiveOp, type Failure, type Request } from './messages.js';
+import { PatientDeadline } from './patient-deadline.js';
 import { type Roster, seconds } from './roster.js';
 
 type Send = (rank: number, frames: Buffer) => void;
@@ -10,7 +11,7 @@ interface Collective {
   readonly title: string;
   readonly values: Map<number, unknown>;
   /** Ranks that wait for the result, each with its own deadline. */
-  readonly waiting: Map<number, NodeJS.Timeout>;
+  readonly waiting: Map<number, PatientDeadline>;
   /** Ranks that got the result or gave up: when all have, the collective is forgotten. */
   readonly answered: Set<number>;
 }
@@ -36,8 +37,9 @@ export class Collectives {
     if (collective.values.has(rank)) throw new Error(`${op} was entered twice`);
     collective.values.set(rank, request.value);
     this.#roster.did(rank, `entered ${collective.title}`);
-    const timer = setTimeout(() => this.#expire(op, rank, request.timeoutMs), request.timeoutMs);
-    collective.waiting.set(rank, timer);
+    const { timeoutMs } = request;
+    const late = () => this.#expire(op, rank, timeoutMs);
+    collective.waiting.set(rank, new PatientDeadline(timeoutMs, late));
     // Only who waits can be answered by this arrival: everyone by the last of all, else at most its own rank.
     const decides = this.#completes(collective, rank);
     this.#answerReady(op, collective, decides ? [...collective.waiting.keys()] : [rank]);
@@ -46,7 +48,7 @@ export class Collectives {
   /** A rank said goodbye: whoever waits for it need not wait for the deadline. */
   leave(rank: number): void {
     for (const [op, collective] of this.#open) {
-      clearTimeout(collective.waiting.get(rank));
+      collective.waiting.get(rank)?.cancel();
       collective.waiting.delete(rank);
       collective.answered.add(rank);
       this.#answerReady(op, collective, [...collective.waiting.keys()]);
@@ -55,7 +57,7 @@ export class Collectives {
 
   close(): void {
     for (const { waiting } of this.#open.values())
-      for (const timer of waiting.values()) clearTimeout(timer);
+      for (const deadline of waiting.values()) deadline.cancel();
     this.#open.clear();
   }
 
@@ -131,7 +133,7 @@ export class Collectives {
   }
 
   #answer(op: string, collective: Collective, rank: number, frames: Buffer): void {
-    clearTimeout(collective.waiting.get(rank));
+    collective.waiting.get(rank)?.cancel();
     collective.waiting.delete(rank);
     collective.answered.add(rank);
     if (collective.answered.size === this.#roster.size) this.#open.delete(op);

@@ -68,7 +68,8 @@ export class Connection {
         throw this.#error ?? new Error('the connection was closed');
       }
       const left = deadline - performance.now();
-      if (left <= 0) throw new WeftError('TIMEOUT', `no answer within ${timeoutMs} ms`);
+      if (left <= 0)
+        throw new WeftError('TIMEOUT', `no answer within ${(timeoutMs / 1000).toFixed(1)} s`);
       await this.#somethingHappens(left);
     }
   }

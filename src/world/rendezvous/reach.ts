@@ -4,6 +4,7 @@ import { WeftError } from '../../errors.js';
 import { introduce, Refusal, type Secret } from './auth.js';
 import { Connection } from './connection.js';
 import { AbsentRanks } from './messages.js';
+import { PatientDeadline } from './patient-deadline.js';
 
 export interface ReachOptions {
   readonly hosts: readonly string[];
@@ -23,7 +24,7 @@ const longestHelloMs = 10_000;
  */
 export async function reach(options: ReachOptions): Promise<Connection> {
   const { hosts, ports, secret, timeoutMs, signal } = options;
-  const deadline = performance.now() + timeoutMs;
+  using deadline = new PatientDeadline(timeoutMs);
   const seen = new Map<string, Error>();
   // A port with someone silent behind it must not hold up the search; a loaded rank 0 needs patience.
   let helloMs = ports.length > 1 ? 500 : longestHelloMs;
@@ -31,7 +32,7 @@ export async function reach(options: ReachOptions): Promise<Connection> {
     for (const port of ports) {
       for (const host of hosts) {
         signal?.throwIfAborted();
-        const left = deadline - performance.now();
+        const left = deadline.leftMs;
         if (left <= 0) throw unreachable(options, seen);
         try {
           const within = Math.min(left, helloMs);

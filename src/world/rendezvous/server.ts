@@ -10,6 +10,7 @@ import { PauseAwareClock } from './heartbeat.js';
 import { listenAt } from './listen.js';
 import type { Meeting } from './meeting.js';
 import { type Failure, type Request, requestSchema } from './messages.js';
+import { PatientDeadline } from './patient-deadline.js';
 import { Roster, type Seat, seconds } from './roster.js';
 
 interface ServerOptions {
@@ -39,7 +40,7 @@ export class RendezvousServer {
   readonly #strangers = new Set<Connection>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
-  readonly #joinTimer: NodeJS.Timeout;
+  readonly #joinDeadline: PatientDeadline;
   #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
@@ -55,7 +56,7 @@ export class RendezvousServer {
     const send = (rank: number, frames: Buffer) =>
       this.#roster.at(rank)?.connection.sendEncoded(frames);
     this.#collectives = new Collectives(this.#roster, send);
-    this.#joinTimer = setTimeout(() => this.#failJoin(), options.timeoutMs);
+    this.#joinDeadline = new PatientDeadline(options.timeoutMs, () => this.#failJoin());
     this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
     server.on('connection', (socket) => void this.#meet(socket));
     server.on('error', () => {}); // accept failed (no file descriptors): the rank will try again
@@ -79,7 +80,7 @@ export class RendezvousServer {
     const waiting = () => !this.#roster.allLeft && this.#failure === undefined;
     while (waiting() && performance.now() < deadline) await sleep(5);
     this.#closing = true;
-    clearTimeout(this.#joinTimer);
+    this.#joinDeadline.cancel();
     this.#clock.stop();
     this.#collectives.close();
     this.#server.close();
@@ -150,7 +151,7 @@ export class RendezvousServer {
     }
     const seat = this.#roster.seat(member, connection);
     if (this.#roster.full) {
-      clearTimeout(this.#joinTimer);
+      this.#joinDeadline.cancel();
       this.#broadcast({ t: 'welcome', members: this.#roster.members });
     }
     connection.handle({
@@ -217,7 +218,7 @@ export class RendezvousServer {
   #abort(failure: Failure): void {
     if (this.#failure !== undefined || this.#closing) return;
     this.#failure = failure;
-    clearTimeout(this.#joinTimer);
+    this.#joinDeadline.cancel();
     this.#collectives.close();
     this.#broadcast({ t: 'abort', failure });
   }

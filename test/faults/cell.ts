@@ -1,0 +1,105 @@
+import type { DiskKind } from './place.js';
+import type { Scene } from './scene.js';
+
+/** Where a job is when the fault strikes; hold.mjs says where each of them is held. */
+export const phases = {
+  join: 'join',
+  'set-up': 'set-up',
+  verify: 'verify',
+  calibrate: 'calibrate',
+  timed: 'timed loop',
+  'write-out': 'write-out of a row',
+  footer: 'write-out of the last line',
+  report: 'report',
+  renaming: 'report, page written',
+  serve: 'serve',
+} as const;
+export type Phase = keyof typeof phases;
+
+/** What runs: a job of three ranks, or one process. */
+export const worlds = {
+  local: '3 local ranks',
+  launched: '3 ranks of another launcher',
+  lab: '3 hosts in a lab',
+  alone: 'one process',
+} as const;
+export type World = keyof typeof worlds;
+
+/** Something that goes wrong. */
+export interface Fault {
+  readonly name: string;
+  /** What it hits, for the table: `rank 2`, `launcher`, `disk`. */
+  readonly on: string;
+  /** The process that is held in the phase; default: the rank that is hit, else rank 0. */
+  readonly held?: number;
+  /** How it is held; see hold.mjs. */
+  readonly mode?: 'hold' | 'forever' | 'pass' | 'eat';
+  /** Seconds of `--timeout`. Default: 20. */
+  readonly timeout?: number;
+  readonly disk?: DiskKind;
+  readonly shm?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Words before the command. */
+  readonly under?: readonly string[];
+  /** Options of the benchmark besides those of every cell. */
+  readonly options?: readonly string[];
+  /** Before anything is started. */
+  before?(scene: Scene): void | Promise<void>;
+  /** When the phase is reached, before the held process goes on. */
+  strike?(scene: Scene): void | Promise<void>;
+  /** After it went on. */
+  after?(scene: Scene): void | Promise<void>;
+  /** When everything has ended. */
+  tidy?(lab: string): void | Promise<void>;
+}
+
+/** How a cell must end. */
+export interface Ending {
+  /** Of the command; a signal where that is what ends it. Ranks of another launcher: of every rank that is not hit. */
+  readonly exit: number | NodeJS.Signals;
+  /** A job that is done but for its last lines may also end well, with every row. */
+  readonly mayPass?: boolean;
+  /** What the user reads; `says[0]` also tells which line goes into the table. */
+  readonly says: readonly RegExp[];
+  /** What must not be said: blame on the innocent. */
+  readonly silent?: RegExp;
+  /** Of the run file; undefined: there must be none. */
+  readonly file?: FileEnding | undefined;
+  /** Processes that were killed all at once leave shared memory, which the next run removes. */
+  readonly sweptByNextRun?: boolean;
+  /** Anything else that must hold. */
+  check?(scene: Scene): void | Promise<void>;
+}
+
+export interface FileEnding {
+  readonly outcome: readonly ('passed' | 'aborted')[];
+  /** At least. */
+  readonly rows: number;
+  readonly says?: RegExp;
+}
+
+export interface Cell {
+  readonly fault: Fault;
+  readonly phase: Phase;
+  readonly world: World;
+  readonly ends: Ending;
+  /** Seconds, on a busy machine. Default: 20. */
+  readonly deadline?: number;
+  /** Part of `npm test`. */
+  readonly chosen?: boolean;
+  /** Why it is red, where it is. */
+  readonly knownFailure?: string;
+}
+
+export const nameOf = ({ fault, phase, world }: Cell): string =>
+  `${fault.name} · ${fault.on} · ${phases[phase]} · ${worlds[world]}`;
+
+/** What a run file must hold when a fault struck in this phase. */
+export function fileAt(
+  phase: Phase,
+  says?: RegExp,
+  outcome: FileEnding['outcome'] = ['aborted'],
+): FileEnding | undefined {
+  if (phase === 'join' || phase === 'set-up') return undefined;
+  return { outcome, rows: phase === 'footer' ? 2 : 1, ...(says && { says }) };
+}

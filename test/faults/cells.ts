@@ -1,0 +1,13 @@
+import { aloneCells } from './alone.js';
+import type { Cell } from './cell.js';
+import { networkCells } from './network.js';
+import { signalCells } from './signals.js';
+import { surroundingCells } from './surroundings.js';
+
+/** The fault matrix: every cell, in the order of docs/reliability.md. */
+export const cells: readonly Cell[] = [
+  ...signalCells,
+  ...networkCells,
+  ...surroundingCells,
+  ...aloneCells,
+];

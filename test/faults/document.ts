@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Cell, nameOf, phases, worlds } from './cell.js';
+import type { Seen } from './run-cell.js';
+
+const path = new URL('../../docs/reliability.md', import.meta.url);
+const start = '<!-- matrix: npm run test:faults writes it -->\n';
+const head =
+  '| fault | hits | phase | what runs | exit | rows kept | message shown |\n|---|---|---|---|---|---|---|\n';
+
+/** What identifies a cell in the document. */
+const placeOf = ({ fault, phase, world }: Cell): string =>
+  `| ${fault.name} | ${fault.on} | ${phases[phase]} | ${worlds[world]} |`;
+
+const tidy = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+
+function lineOf(cell: Cell, seen: Seen | undefined, old: readonly string[]): string {
+  const place = placeOf(cell);
+  if (cell.knownFailure !== undefined) return `${place} **red** | | ${tidy(cell.knownFailure)} |`;
+  // Cells that did not run this time keep what they showed before.
+  if (seen === undefined) return old.find((line) => line.startsWith(place)) ?? `${place} | | |`;
+  const rows = seen.rows === undefined ? '–' : `${seen.rows}, ${seen.outcome}`;
+  return `${place} ${seen.exit} | ${rows} | ${seen.message === '' ? '–' : tidy(seen.message)} |`;
+}
+
+/** The cells that the document lists, in its order. */
+export const listed = (): string[] => tableOf(readFileSync(path, 'utf8')).map(placeIn);
+
+export const expected = (cells: readonly Cell[]): string[] => cells.map(placeOf);
+
+const tableOf = (text: string): string[] =>
+  text
+    .slice(text.indexOf(start))
+    .split('\n')
+    .filter((line) => /^\| (?!fault |-)/.test(line) && !/^\|\s*-/.test(line))
+    .map((line) => line.replaceAll(/ +/g, ' '));
+
+const placeIn = (line: string): string => `|${line.split('|').slice(1, 5).join('|')}|`;
+
+/** Writes the table anew, with what was seen. */
+export function writeTable(cells: readonly Cell[], seen: ReadonlyMap<string, Seen>): void {
+  const text = readFileSync(path, 'utf8');
+  const old = tableOf(text);
+  const lines = cells.map((cell) => lineOf(cell, seen.get(nameOf(cell)), old));
+  writeFileSync(
+    path,
+    `${text.slice(0, text.indexOf(start))}${start}\n${head}${lines.join('\n')}\n`,
+  );
+}

@@ -1,0 +1,135 @@
+// Holds a process at a named phase until the test says go on. It wraps what the addon and Node export, in every process
+// that is started with it:
+//   NODE_OPTIONS='--import ./test/faults/hold.mjs' WEFT_TEST_HOLD=PHASE:RANK[:MODE[:VICTIM]] WEFT_TEST_HOLD_FOLDER=FOLDER WEFT_TEST_HOLD_STEP=BYTES
+//
+// The process writes FOLDER/pid-RANK when it starts, FOLDER/reached when it is in the phase, and goes on when FOLDER/go
+// is there. A process that is no rank is called `main`.
+//
+// PHASE  join       before it connects to rank 0
+//        set-up     before it opens its endpoints
+//        verify     after the verified iteration of the held row, before the bytes are compared
+//        calibrate  in the middle of the calibration of that row
+//        timed      in the timed loop of that row
+//        write-out  before that row is written
+//        footer     before the last line is written
+//        report     before the page is written
+//        renaming   when the page is written, before it gets its name
+// MODE   hold       (default) the process stands still in the phase
+//        forever    the timed loop never ends
+//        pass       nobody stands still
+//        eat        when it goes on, rank VICTIM takes memory until it is killed; timed loops never end
+import fs, { existsSync, writeFileSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { WEFT_TEST_HOLD = '', WEFT_TEST_HOLD_FOLDER: folder, WEFT_RANK, RANK } = process.env;
+const [phase, held, mode = 'hold', victim] = WEFT_TEST_HOLD.split(':');
+const rank = WEFT_RANK ?? RANK ?? 'main';
+/** The row in which phases are held; there is one before it. */
+const bytesOfRow = 8192;
+/** What a step of that row moves: half of it where two NICs share it. */
+const bytesOfStep = Number(process.env.WEFT_TEST_HOLD_STEP);
+/** What the tests pass as -n: tells the timed loop from the others. */
+const timedIterations = 997;
+const veryOften = 2 ** 31;
+
+writeFileSync(`${folder}/pid-${rank}`, String(process.pid));
+
+let over = false;
+function reached() {
+  over = true;
+  writeFileSync(`${folder}/reached`, '');
+}
+
+const mayGo = () => existsSync(`${folder}/go`);
+const eaten = [];
+function goOn() {
+  if (mode !== 'eat' || rank !== victim) return;
+  // The kernel takes the largest process; this says so while it is not.
+  writeFileSync('/proc/self/oom_score_adj', '1000');
+  for (;;) eaten.push(Buffer.alloc(16 << 20, 1));
+}
+if (mode === 'eat') setInterval(() => mayGo() && goOn(), 10).unref();
+
+/** Stands still, signals and all. */
+function hold() {
+  if (over) return;
+  reached();
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  while (mode !== 'pass' && !mayGo()) Atomics.wait(never, 0, 0, 5);
+  goOn();
+}
+
+/** Stands still, but hears signals and other ranks. */
+async function holdAwake() {
+  if (over) return;
+  reached();
+  while (mode !== 'pass' && !mayGo()) await sleep(5);
+  goOn();
+}
+
+const isHeldRow = ({ plan: { steps } }) => {
+  for (let at = 5; at < steps.length; at += 13) if (steps[at] === bytesOfStep) return true;
+  return false;
+};
+
+function phaseOf(job) {
+  if (!isHeldRow(job)) return undefined;
+  if (job.expected) return 'verify';
+  if (job.iterations === timedIterations) return 'timed';
+  return job.iterations === 4 && job.batch === 4 ? 'calibrate' : undefined;
+}
+
+function wrapPort() {
+  const addon = createRequire(import.meta.url)('../../build/Release/weft.node');
+  addon.Port = class extends addon.Port {
+    constructor(...args) {
+      if (phase === 'set-up' && rank === held) hold();
+      super(...args);
+    }
+
+    async run(job) {
+      const here = phaseOf(job) === phase;
+      const lasting = here && phase === 'timed' && (mode === 'forever' || mode === 'eat');
+      const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
+      const running = super.run({ ...job, ...often });
+      if (!here || rank !== held) return running;
+      if (mode === 'pass' || lasting) void holdAwake();
+      const result = await running;
+      if (!lasting) await holdAwake();
+      return result;
+    }
+  };
+}
+
+function wrapJoin() {
+  const { connect } = net.Socket.prototype;
+  net.Socket.prototype.connect = function (...args) {
+    hold();
+    return connect.apply(this, args);
+  };
+}
+
+/** Stands still before the first call of a function of `fs` that fits. */
+function wrapFs(name, fits) {
+  const call = fs[name];
+  fs[name] = (...args) => {
+    if (fits(...args)) hold();
+    return call(...args);
+  };
+  syncBuiltinESMExports();
+}
+
+const starts = (bytes, line) => bytes instanceof Uint8Array && String(bytes).startsWith(line);
+
+const own = rank === held;
+if (['set-up', 'verify', 'calibrate', 'timed'].includes(phase)) wrapPort();
+else if (phase === 'join' && own) wrapJoin();
+else if (phase === 'write-out' && own) {
+  const row = `"bytes":${bytesOfRow},`;
+  wrapFs('writeSync', (_, line) => starts(line, '{"line":"row"') && String(line).includes(row));
+} else if (phase === 'footer' && own) {
+  wrapFs('writeSync', (_, line) => starts(line, '{"line":"footer"'));
+} else if (phase === 'report' && own) wrapFs('writeFileSync', (path) => /\.tmp$/.test(path));
+else if (phase === 'renaming' && own) wrapFs('renameSync', (path) => /\.tmp$/.test(path));

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lowerLab, raiseLab } from '../../src/lab/index.js';
+import { defaultSpec } from '../../src/lab/spec.js';
+import { labName, leftOf } from '../lab/laboratory.js';
+import { type Cell, nameOf } from './cell.js';
+import { cells } from './cells.js';
+import { expected, listed, writeTable } from './document.js';
+import { runCell, type Seen } from './run-cell.js';
+
+/** `npm run test:faults` runs every cell and writes what it saw into docs/reliability.md. */
+const all = process.env.WEFT_ALL_FAULTS === '1';
+const seen = new Map<string, Seen>();
+const lab = labName('matrix');
+
+const chosen = cells.filter((cell) => cell.knownFailure === undefined && (all || cell.chosen));
+const named = (of: readonly Cell[]) => of.map((cell) => [nameOf(cell), cell] as const);
+const timeout = 180_000;
+
+async function run([name, cell]: readonly [string, Cell]): Promise<void> {
+  seen.set(name, await runCell(cell, lab));
+}
+
+/** A lab is one for all, and the kernel counts for the whole machine whom it killed for lack of memory. */
+const isAlone = ({ world, fault }: Cell) => world === 'lab' || fault.name === 'out of memory';
+
+describe('the fault matrix', () => {
+  // Most cells wait most of the time. Those of `npm test` run on machines with two cores, among other tests.
+  (all ? describe.concurrent : describe)('side by side', () => {
+    test.for(named(chosen.filter((cell) => !isAlone(cell))))('%s', { timeout }, run);
+  });
+
+  describe('one by one', () => {
+    beforeAll(async () => {
+      const spec = { ...defaultSpec, hosts: 3, nics: 2, bitsPerSecond: 100e6 };
+      await raiseLab(lab, spec, { owned: false });
+    });
+    afterAll(async () => {
+      await lowerLab(lab);
+      expect(leftOf(lab)).toEqual([]);
+    });
+    test.for(named(chosen.filter(isAlone)))('%s', { timeout }, run);
+  });
+
+  afterAll(() => {
+    if (all) writeTable(cells, seen);
+  });
+});
+
+test('docs/reliability.md lists the cells of the matrix', () => {
+  expect(listed()).toEqual(expected(cells));
+});
+
+test('every cell has a name of its own, and `npm test` runs 20 of them', () => {
+  expect(new Set(cells.map(nameOf)).size).toBe(cells.length);
+  expect(cells.filter((cell) => cell.chosen)).toHaveLength(20);
+});

@@ -1,0 +1,231 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { readRun } from '../../src/results/read-run.js';
+import type { Finished } from '../ranks/processes.js';
+import { type Cell, type Ending, type Fault, fileAt, type Phase } from './cell.js';
+import type { Scene } from './scene.js';
+
+const inJob: readonly Phase[] = [
+  ...(['join', 'set-up', 'verify', 'calibrate', 'timed'] as const),
+  ...(['write-out', 'footer'] as const),
+];
+const beforeFile = (phase: Phase) => phase === 'join' || phase === 'set-up';
+/** What cannot be written when the disk fails in a phase. */
+const lost = (phase: Phase) =>
+  beforeFile(phase)
+    ? 'the header'
+    : phase === 'footer'
+      ? 'the footer'
+      : 'the row SinglePin at 8192 bytes';
+
+const passes: Ending = {
+  exit: 0,
+  says: [/verified: .* none wrong/],
+  file: { outcome: ['passed'], rows: 2 },
+};
+
+const full = (phase: Phase): Cell => ({
+  fault: { name: 'disk full', on: 'disk', disk: 'small', strike: ({ place }) => place.fillDisk() },
+  phase,
+  world: 'local',
+  ends: {
+    exit: 1,
+    says: [new RegExp(`${lost(phase)} could not be written to \\S+: the disk is full`)],
+    file: fileAt(phase),
+  },
+  chosen: phase === 'write-out',
+});
+
+const readOnly = (phase: Phase): Cell => ({
+  fault: {
+    name: 'disk turns read-only',
+    on: 'disk',
+    disk: 'breakable',
+    strike: ({ place }) => place.breakDisk(),
+  },
+  phase,
+  world: 'local',
+  ends: {
+    exit: beforeFile(phase) ? 2 : 1,
+    says: [
+      beforeFile(phase)
+        ? /cannot create \S+: the file system is read-only/
+        : new RegExp(`${lost(phase)} could not be written to \\S+: .*(read-only|EROFS)`),
+    ],
+    file: fileAt(phase),
+  },
+  chosen: phase === 'footer',
+});
+
+/** Before the run file is there, the folder is made anew; later the rows go to the folder of temporary files. */
+const deleted = (phase: Phase): Cell => ({
+  fault: {
+    name: 'results folder deleted',
+    on: 'disk',
+    strike: ({ place }) => rmSync(place.results, { recursive: true }),
+  },
+  phase,
+  world: 'local',
+  ends: beforeFile(phase)
+    ? passes
+    : {
+        exit: 1,
+        says: [
+          /was deleted or replaced while the run was on; its rows are saved in \/tmp\/run\.jsonl/,
+        ],
+        check: ({ place }) => {
+          const saved = join(place.temporary, 'run.jsonl');
+          const { run } = readRun(saved);
+          expect(run.rows.length).toBeGreaterThanOrEqual(1);
+          expect(run.outcome).toBe(phase === 'footer' ? 'passed' : 'aborted');
+          rmSync(saved);
+        },
+      },
+  chosen: phase === 'timed',
+});
+
+/** A whole run into the same file. */
+async function writeToo({ place }: Scene): Promise<Finished> {
+  const small = [
+    'all2all',
+    '-b',
+    '4K',
+    '-e',
+    '8K',
+    '--ranks',
+    '2',
+    '-n',
+    '5',
+    '--columns',
+    'SinglePin',
+  ];
+  return place.weft([...small, '--out', place.runFile]).finished;
+}
+
+const refusal = /cannot create \S+: it exists, and results are never overwritten/;
+
+const second = (phase: Phase): Cell => ({
+  fault: {
+    name: 'second writer',
+    on: 'run file',
+    strike: async (scene) => {
+      const { code, stderr } = await writeToo(scene);
+      expect(code, stderr).toBe(beforeFile(phase) ? 0 : 2);
+      if (!beforeFile(phase)) expect(stderr).toMatch(refusal);
+    },
+    timeout: 60,
+  },
+  phase,
+  world: 'local',
+  ends: beforeFile(phase)
+    ? { exit: 2, says: [refusal], file: { outcome: ['passed'], rows: 2 } }
+    : passes,
+  deadline: 30,
+  chosen: phase === 'verify',
+});
+
+const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
+const faketime = `/usr/lib/${architecture}-linux-gnu/faketime/libfaketime.so.1`;
+
+/** The clock of one process tree, by libfaketime; the monotonic one stays as it is. */
+function clockBack(phase: Phase): Cell {
+  const file = `/tmp/weft-fault-clock-${process.pid}-${phase}`;
+  return {
+    fault: {
+      name: 'clock set back by a day',
+      on: 'host',
+      env: {
+        LD_PRELOAD: faketime,
+        FAKETIME_TIMESTAMP_FILE: file,
+        FAKETIME_NO_CACHE: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      },
+      before: () => writeFileSync(file, '+0d'),
+      strike: () => writeFileSync(file, '-1d'),
+      tidy: () => rmSync(file, { force: true }),
+    },
+    phase,
+    world: 'local',
+    ends: {
+      ...passes,
+      check: ({ place }) => {
+        const { startedAt, endedAt } = readRun(place.runFile).run;
+        expect(Date.parse(endedAt!)).toBeGreaterThanOrEqual(Date.parse(startedAt));
+      },
+    },
+    chosen: phase === 'timed',
+  };
+}
+
+const nobody = ['setpriv', '--reuid=65534', '--clear-groups'];
+
+const limited: readonly Cell[] = [
+  {
+    fault: { name: '64 open files', on: 'every process', under: ['prlimit', '--nofile=64:64'] },
+    phase: 'join',
+    world: 'local',
+    ends: { exit: 1, says: [/open(s)? .*files/, /ulimit -n/] },
+  },
+  {
+    fault: {
+      name: 'locked memory denied',
+      on: 'every process',
+      under: ['prlimit', '--memlock=65536', ...nobody],
+    },
+    phase: 'set-up',
+    world: 'local',
+    ends: { ...passes, says: [/not page-locked/] },
+    chosen: true,
+  },
+  {
+    fault: { name: '/dev/shm too small', on: 'host', shm: '256K' },
+    phase: 'join',
+    world: 'local',
+    ends: { exit: 1, says: [/\/dev\/shm/] },
+  },
+  {
+    fault: {
+      name: '/dev/shm fills up',
+      on: 'host',
+      shm: '32M',
+      strike: ({ place }) => place.fillShm(),
+    },
+    phase: 'set-up',
+    world: 'local',
+    ends: { exit: 1, says: [/\/dev\/shm/] },
+  },
+];
+
+/** Somebody else listens where rank 0 should. */
+function portTaken(): Cell {
+  const server = createServer((socket) => socket.destroy());
+  const fault: Fault = {
+    name: 'port taken',
+    on: 'port',
+    timeout: 6,
+    before: async (scene) => {
+      server.listen(scene.port, '127.0.0.1');
+      await new Promise((resolve) => server.once('listening', resolve));
+    },
+    tidy: () => void server.close(),
+  };
+  return {
+    fault,
+    phase: 'join',
+    world: 'launched',
+    ends: { exit: 1, says: [/rank 0 cannot listen: port \d+ on this host is in use/] },
+    chosen: true,
+  };
+}
+
+export const surroundingCells: readonly Cell[] = [
+  ...inJob.map(full),
+  ...inJob.map(readOnly),
+  ...inJob.map(deleted),
+  ...(['set-up', 'verify', 'timed', 'write-out', 'footer'] as const).map(second),
+  ...(['set-up', 'timed', 'write-out', 'footer'] as const).map(clockBack),
+  ...limited,
+  portTaken(),
+];
