@@ -6,6 +6,7 @@ import { freePort } from '../world/ranks-in-process.js';
 import type { Cell, Ending, Fault } from './cell.js';
 import type { Scene } from './scene.js';
 
+const token = 'a-token-only-for-tests';
 const kept: Ending['file'] = { outcome: ['passed'], rows: 2 };
 
 /** The page is written under another name first, which is all that a killed process leaves. */
@@ -59,10 +60,12 @@ const address = async ({ job }: Scene): Promise<URL> => {
 const serving = (fault: Omit<Fault, 'after'>, status = 200, more: Partial<Ending> = {}): Cell => ({
   fault: {
     ...fault,
+    env: { WEFT_PAGE_TOKEN: token },
     after: async (scene) => {
       const at = await address(scene);
       await fault.strike?.(scene);
-      expect((await fetch(at)).status).toBe(status);
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await fetch(new URL('/', at), { headers })).status).toBe(status);
       process.kill(scene.launcher, 'SIGTERM');
     },
   },
