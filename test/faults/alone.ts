@@ -65,7 +65,7 @@ const serving = (fault: Omit<Fault, 'after'>, status = 200, more: Partial<Ending
       const at = await address(scene);
       await fault.strike?.(scene);
       const headers = { authorization: `Bearer ${token}` };
-      expect((await fetch(new URL('/', at), { headers })).status).toBe(status);
+      expect((await fetch(new URL('/api/runs', at), { headers })).status).toBe(status);
       process.kill(scene.launcher, 'SIGTERM');
     },
   },
@@ -101,7 +101,7 @@ async function servedPortTaken(): Promise<Cell> {
     },
     phase: 'serve',
     world: 'alone',
-    ends: { exit: 1, says: [/port \d+ on 127\.0\.0\.1 is in use/], file: kept },
+    ends: { exit: 1, says: [/port N on 127\.0\.0\.1 is in use/], file: kept },
   };
 }
 

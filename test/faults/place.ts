@@ -131,7 +131,8 @@ export class Place implements Disposable {
         .map((name) => join(folder, name));
     return [
       ...marked(this.mark).map((pid) => `process ${pid}`),
-      ...list(this.shm, /^ballast$/),
+      // libfaketime has files of its own.
+      ...list(this.shm, /^(ballast|(sem\.)?faketime_.*)$/),
       ...list(this.temporary),
       ...list(this.results, ours),
       ...list(this.folder, /^(hold|results|tmp|shm|disk)$/),

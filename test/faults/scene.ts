@@ -158,5 +158,6 @@ export const plain = (said: string, { place, lab }: Pick<Scene, 'place' | 'lab'>
     .replaceAll(lab, 'LAB')
     .replaceAll(new RegExp(`\\bhost ${hostname()}\\b`, 'g'), 'host HOST')
     .replaceAll(/pid \d+/g, 'pid N')
+    .replaceAll(/\bport \d+|127\.0\.0\.1:\d+/g, 'port N')
     .replaceAll(/\d+(\.\d+)? s ago/g, 'N s ago')
     .replaceAll(/silent for \d+(\.\d+)? s/g, 'silent for N s');
