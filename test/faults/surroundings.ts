@@ -175,7 +175,7 @@ const limited: readonly Cell[] = [
     fault: {
       name: 'locked memory denied',
       on: 'every process',
-      under: ['prlimit', '--memlock=65536', ...nobody],
+      under: ['prlimit', '--memlock=0', ...nobody],
     },
     phase: 'set-up',
     world: 'local',

@@ -77,6 +77,6 @@ describe('the handshake', () => {
     await once(slow, 'close');
     clearInterval(drip);
     expect(at).toBeLessThan(frame.length);
-    expect(await endings[0]).toMatch(/no answer within 300 ms/);
+    expect(await endings[0]).toMatch(/no answer within 0\.3 s/);
   });
 });

@@ -27,6 +27,8 @@ interface ServerOptions {
 /** Connections that have not proved themselves, besides one for each rank; when there are more, the oldest goes. */
 const mostStrangers = 1024;
 const handshakeMs = 10_000;
+/** After a rank says that it failed: time for the loss of another to be seen, which is the cause then. */
+const settleMs = 100;
 
 /**
  * The rendezvous, run by rank 0. It admits ranks, then serves collectives until all have said
@@ -38,6 +40,7 @@ export class RendezvousServer {
   readonly #roster: Roster;
   readonly #collectives: Collectives;
   readonly #strangers = new Set<Connection>();
+  readonly #failing = new Set<Seat>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
   readonly #joinDeadline: PatientDeadline;
@@ -176,12 +179,9 @@ export class RendezvousServer {
         seat.connection.send({ t: 'values', op: request.op, values: [[0, Date.now()]] });
         seat.connection.send({ t: 'done', op: request.op });
         break;
-      case 'fail': {
-        const message = `${this.#roster.name(rank)} failed: ${request.failure.message}`;
-        this.#abort({ ...request.failure, message, rank });
-        seat.connection.send({ t: 'done', op: request.op });
+      case 'fail':
+        void this.#failed(seat, request.failure, request.op);
         break;
-      }
       case 'bye':
         this.#roster.leave(seat);
         this.#collectives.leave(rank);
@@ -191,8 +191,18 @@ export class RendezvousServer {
     }
   }
 
+  /** A rank that dies makes transfers of others fail, which may say so before its connection closes. */
+  async #failed(seat: Seat, failure: Failure, op: string): Promise<void> {
+    const { rank } = seat.member;
+    this.#failing.add(seat);
+    await sleep(settleMs);
+    const message = `${this.#roster.name(rank)} failed: ${failure.message}`;
+    this.#abort({ ...failure, message, rank });
+    seat.connection.send({ t: 'done', op });
+  }
+
   #lost(seat: Seat, error: Error | undefined): void {
-    if (seat.left || this.#closing) return;
+    if (seat.left || this.#closing || this.#failing.has(seat)) return;
     const why = error === undefined ? 'its connection closed unexpectedly' : error.message;
     this.#abort({
       code: 'PEER_LOST',
