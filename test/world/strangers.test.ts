@@ -56,6 +56,7 @@ const collect: () => void = runInNewContext('gc');
 /** Of buffers that something still refers to. */
 function heldBytes(): number {
   collect();
+  collect(); // waits for the thread that frees what the first one found
   return process.memoryUsage().arrayBuffers;
 }
 
