@@ -46,6 +46,12 @@ describe('the first failure', () => {
     expect(firstFailure([exit(0, { exitCode: 1 }), exit(3, killed)])?.rank).toBe(3);
   });
 
+  test('is the rank that somebody killed, however late its end is seen', () => {
+    const said = { report: 'a transfer failed', reportAtMs: 90 };
+    const exits = [exit(1, { exitCode: 1, atMs: 100, ...said }), exit(3, { ...killed, atMs: 900 })];
+    expect(firstFailure(exits)?.rank).toBe(3);
+  });
+
   test('is not a rank that was ended by the stop', () => {
     const exits = [exit(0, { ...killed, afterStop: true }), exit(1, { exitCode: 7 })];
     expect(firstFailure(exits)?.rank).toBe(1);

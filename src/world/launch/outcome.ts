@@ -40,7 +40,8 @@ const sameMomentMs = 50;
 /**
  * Who is to blame: whose failure was seen first, by its own report or by its end. A rank's report comes
  * before others can know of it, so ranks that notice and exit faster are not mistaken for the cause. At the
- * same moment a rank killed by a signal is the cause: the others notice a death within microseconds.
+ * same moment a rank killed by a signal is the cause: the others notice a death within microseconds. SIGKILL
+ * that was not ours is the cause whenever it is seen: no rank does that to itself.
  */
 export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
   const failedAt = (exit: RankExit) => exit.reportAtMs ?? exit.atMs;
@@ -51,7 +52,9 @@ export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
   const first = causes[0] ?? failed[0];
   if (first === undefined) return undefined;
   const killed = causes.find(
-    (exit) => exit.signal !== undefined && failedAt(exit) - failedAt(first) < sameMomentMs,
+    (exit) =>
+      (exit.signal === 'SIGKILL' && !exit.afterStop) ||
+      (exit.signal !== undefined && failedAt(exit) - failedAt(first) < sameMomentMs),
   );
   return killed ?? first;
 }
