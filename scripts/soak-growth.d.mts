@@ -1,4 +1,4 @@
-type Figure = 'residentKiB' | 'descriptors' | 'threads' | 'sharedKiB';
+type Figure = 'heapKiB' | 'mallocKiB' | 'residentKiB' | 'descriptors' | 'threads' | 'sharedKiB';
 
 export interface Growth {
   readonly figure: Figure;

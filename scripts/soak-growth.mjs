@@ -1,10 +1,13 @@
 // Whether what a process holds stays flat while it runs for long.
 
 /**
- * What the last third of the samples may hold more than the first, by their medians. Node's heap breathes by some MiB;
- * what leaks a descriptor, a thread or a segment per connection is beyond these bounds after minutes.
+ * What the last third of the samples may hold more than the first, by their medians. What leaks a descriptor, a thread, a
+ * segment or some KiB per connection is beyond these bounds after minutes. Resident memory breathes by some MiB: pages
+ * are used in part, and compiled code comes and goes.
  */
 export const bounds = {
+  heapKiB: { unit: 'KiB', most: () => 1024 },
+  mallocKiB: { unit: 'KiB', most: () => 1024 },
   residentKiB: { unit: 'KiB', most: (first) => Math.max(0.05 * first, 8192) },
   descriptors: { unit: '', most: () => 1 },
   threads: { unit: '', most: () => 1 },

@@ -9,6 +9,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,12 +17,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bounds, growthOf, isGrowth } from './soak-growth.mjs';
+import { buildMemory } from './soak-memory.cjs';
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '30' },
     rate: { type: 'string', default: '100mbit' },
     'sample-seconds': { type: 'string', default: '5' },
+    samples: { type: 'string' }, // a file for all samples
   },
 });
 const minutes = Number(values.minutes);
@@ -29,15 +32,25 @@ const sampleMs = Number(values['sample-seconds']) * 1000;
 if (!(minutes > 0 && sampleMs > 0))
   throw new Error('--minutes and --sample-seconds must be above 0');
 
-const weft = join(dirname(fileURLToPath(import.meta.url)), '../bin/weft');
+const scripts = dirname(fileURLToPath(import.meta.url));
+const weft = join(scripts, '../bin/weft');
 const lab = `soak${process.pid}`;
 const folder = mkdtempSync(join(tmpdir(), 'weft-soak-'));
-/** Garbage that waits for its collection is no growth: the heap of JavaScript may not become large. */
-const env = { ...process.env, NODE_OPTIONS: '--max-old-space-size=48 --max-semi-space-size=1' };
+/** Every process collects its garbage, then writes here what it holds: see soak-memory.cjs. */
+const memory = join(folder, 'memory');
+const env = {
+  ...process.env,
+  NODE_OPTIONS: `--require ${join(scripts, 'soak-memory.cjs')}`,
+  // malloc writes to all memory that it hands out. libfabric's pools are large, and their pages would otherwise become
+  // resident one by one, for hours, as messages reach them.
+  MALLOC_PERTURB_: '165',
+  SOAK_MEMORY: memory,
+  SOAK_MEMORY_MS: String(sampleMs),
+};
 /** The start is no growth: code is compiled, heaps and pools take their size. */
 const warmUp = 0.2;
 
-const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', '20s', '--quiet'];
+const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', '5s', '--quiet'];
 const inLab = (...command) => ['lab', 'run', '--name', lab, '--', ...soak, ...command];
 const small = ['-b', '64K', '-e', '64K'];
 const jobs = {
@@ -50,6 +63,8 @@ const jobs = {
 };
 
 async function main() {
+  mkdirSync(memory);
+  buildMemory(memory);
   lab_('up', '--hosts', '2', '--nics', '2', '--rate', values.rate, '--name', lab);
   try {
     const running = Object.entries(jobs).map(([name, command], index) =>
@@ -137,7 +152,7 @@ function familyOf(root, parents) {
   return family;
 }
 
-/** Undefined when it has ended. */
+/** Undefined when it has ended, or has not yet written what it holds. */
 function sample(pid) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -148,7 +163,7 @@ function sample(pid) {
     const descriptors = readdirSync(`/proc/${pid}/fd`).length;
     if (readlinkSync(`/proc/${pid}/exe`) !== process.execPath) return undefined; // ip netns exec, before it is weft
     return {
-      residentKiB: number('VmRSS'),
+      ...JSON.parse(readFileSync(join(memory, `${pid}.json`), 'utf8')),
       descriptors,
       threads: number('Threads'),
       sharedKiB: bytes / 1024,
@@ -170,6 +185,7 @@ function sizeOf(path) {
 function report(series) {
   let grown = 0;
   const text = (value) => String(Math.round(value * 10) / 10);
+  if (values.samples) writeFileSync(values.samples, JSON.stringify(series));
   console.log('| process | figure | first third | last third | per hour | bound | verdict |');
   console.log('| --- | --- | --- | --- | --- | --- | --- |');
   const hours = minutes / 60;

@@ -5,7 +5,7 @@ import { growthOf, isGrowth } from '../../scripts/soak-growth.mjs';
 const samples = (valueAt: (minute: number) => number) =>
   Array.from({ length: 120 }, (_, minute) => ({
     ...{ atMs: minute * 60_000, residentKiB: valueAt(minute), descriptors: valueAt(minute) },
-    ...{ threads: 12, sharedKiB: 0 },
+    ...{ heapKiB: 17_000, mallocKiB: 7000, threads: 12, sharedKiB: 0 },
   }));
 const grows = (figure: 'residentKiB' | 'descriptors', valueAt: (minute: number) => number) =>
   isGrowth(growthOf(samples(valueAt), figure), 2);
