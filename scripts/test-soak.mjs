@@ -50,7 +50,9 @@ const env = {
 /** The start is no growth: code is compiled, heaps and pools take their size. */
 const warmUp = 0.2;
 
-const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', '5s', '--quiet'];
+/** 360 intervals at most: rank 0 keeps a row of some KiB for each. */
+const every = `${Math.ceil(Math.max(5, minutes / 6))}s`;
+const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', every, '--quiet'];
 const inLab = (...command) => ['lab', 'run', '--name', lab, '--', ...soak, ...command];
 const small = ['-b', '64K', '-e', '64K'];
 const jobs = {
