@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { messageOf, openFilesHint, WeftError } from '../errors.js';
+import { isWeftError, messageOf, openFilesHint, WeftError } from '../errors.js';
 import { ownFiles, readLimits } from '../fabric/limits.js';
 import {
   type Environment,
@@ -158,6 +158,12 @@ function checkedTimeout(ms: number): number {
 const reachable = (address: string): string =>
   address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
 
+/** What may be the consequence of another rank's failure. What ranks refuse alike is each one's own. */
+const mayFollow = (error: unknown): boolean =>
+  (['ABORTED', 'FABRIC_FAULT', 'PEER_LIBRARY', 'PEER_LOST', 'TIMEOUT'] as const).some((code) =>
+    isWeftError(error, code),
+  );
+
 function joinedWorld(
   identity: Identity,
   authenticated: boolean,
@@ -201,7 +207,8 @@ function joinedWorld(
     say: (text) => client.note(text, { aloud: true }),
     hear: (listener) => server?.hear(listener),
     async fail(error) {
-      const first = () => (client.failedRank === rank ? error : (signal.reason ?? error));
+      const first = () =>
+        client.failedRank === rank || !mayFollow(error) ? error : (signal.reason ?? error);
       // The world's own abort comes back as this error: the first failing rank has been named already.
       if (signal.aborted) return first();
       reportFailure(error);
