@@ -52,6 +52,13 @@ describe('the first failure', () => {
     expect(firstFailure(exits)?.rank).toBe(3);
   });
 
+  test('is the rank that somebody killed, not one that noticed and was ended by the stop', () => {
+    const said = { report: 'a transfer failed', reportAtMs: 90 };
+    const ended = { exitCode: undefined, signal: 'SIGTERM', afterStop: true } as const;
+    const exits = [exit(0, { ...ended, atMs: 210, ...said }), exit(2, { ...killed, atMs: 95 })];
+    expect(firstFailure(exits)?.rank).toBe(2);
+  });
+
   test('is not a rank that was ended by the stop', () => {
     const exits = [exit(0, { ...killed, afterStop: true }), exit(1, { exitCode: 7 })];
     expect(firstFailure(exits)?.rank).toBe(1);

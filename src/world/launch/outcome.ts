@@ -51,12 +51,12 @@ export function firstFailure(exits: readonly RankExit[]): RankExit | undefined {
   );
   const first = causes[0] ?? failed[0];
   if (first === undefined) return undefined;
-  const killed = causes.find(
-    (exit) =>
-      (exit.signal === 'SIGKILL' && !exit.afterStop) ||
-      (exit.signal !== undefined && failedAt(exit) - failedAt(first) < sameMomentMs),
+  const killed = causes.filter((exit) => exit.signal !== undefined && !exit.afterStop);
+  return (
+    killed.find(({ signal }) => signal === 'SIGKILL') ??
+    killed.find((exit) => failedAt(exit) - failedAt(first) < sameMomentMs) ??
+    first
   );
-  return killed ?? first;
 }
 
 /** "rank 3 was killed by SIGKILL" or "rank 3 exited with code 1: …". */
