@@ -19,6 +19,12 @@ export interface Line {
   readonly isModel?: boolean;
 }
 
+/** What the size of these lines' rows is the size of, as an axis names it. */
+export const sizeName = ([line]: readonly Line[]): string =>
+  line?.run.benchmark === 'all2all' || line?.run.benchmark === 'all-to-all-single'
+    ? 'size per peer'
+    : 'size';
+
 /** Predictions of measured runs, by the run's id. */
 export type Models = ReadonlyMap<string, Run>;
 

@@ -64,7 +64,7 @@ describe('every figure of the reference has its chart', () => {
     expect(multi[1]).toBeLessThan(390);
     expect(axisOf(drawn, 'xAxis')).toMatchObject({
       type: 'log',
-      name: 'size per peer',
+      name: 'size',
       axisLabel: { formatter: '@bytes' },
     });
     expect(axisOf(drawn, 'yAxis')).toMatchObject({

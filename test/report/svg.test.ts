@@ -31,7 +31,7 @@ describe('SVG', () => {
   });
 
   test('has sizes and rates on its axes', () => {
-    const [bandwidth] = chartsOf([made.referenceRun('write')]);
+    const [bandwidth] = chartsOf([made.referenceRun('all2all')]);
     const svg = renderSvg([bandwidth!]);
     for (const text of ['256K', '1G', '400 Gbps', 'size per peer']) expect(svg).toContain(text);
   });

@@ -3,7 +3,7 @@ import type { Row } from '../../results/schema.js';
 import { type AxisOf, across, framed, modelStroke, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
-import type { Line } from '../lines.js';
+import { type Line, sizeName } from '../lines.js';
 import { bandOf, gbpsAt } from '../spread.js';
 import { decadeTicks, doublingTicks } from '../ticks.js';
 
@@ -75,7 +75,7 @@ export function chartBySize(lines: readonly Line[], chart: SizeChart): ChartPart
     option: framed({
       tooltip: `axis bytes ${measure.axis.text}`,
       legend: drawn.map(({ line }) => line.name),
-      x: across({ name: chart.sizeName ?? 'size per peer', text: 'bytes', ticks: sizes }),
+      x: across({ name: chart.sizeName ?? sizeName(lines), text: 'bytes', ticks: sizes }),
       y: upright({
         ...measure.axis,
         ...(!measure.log && { max: topOf(top, all) }),

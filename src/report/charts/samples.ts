@@ -3,7 +3,7 @@ import type { Row } from '../../results/schema.js';
 import { across, framed, places, strokeOf, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
-import { commonBytes, isPassed, type Line, rowAt, withLeftOut } from '../lines.js';
+import { commonBytes, isPassed, type Line, rowAt, sizeName, withLeftOut } from '../lines.js';
 import { fewestSamples, percentilesIn } from '../spread.js';
 import { decadeTicks } from '../ticks.js';
 
@@ -36,7 +36,7 @@ export function spreadBoxes(lines: readonly Line[]): ChartParts | undefined {
       legend: sampled.map((line) => line.name),
       x: places(
         sizes.map((bytes) => sizeText(bytes)),
-        'size per peer',
+        sizeName(lines),
       ),
       y: { ...upright({ name: 'time', text: 'ratio' }), ...around(all) },
       yName: 'time ÷ median of its row',
