@@ -21,7 +21,6 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::definePeer(env, exports);
   weft::defineSequence(env, exports);
   weft::defineNumbers(env, exports);
-  weft::defineBlockCopy(env, exports);
   return exports;
 }
 

@@ -229,7 +229,7 @@ void Executor::finishBeside() {
 
 void Executor::idle() {
   quiet_++;
-  if (quiet_ >= options_.spinsBeforeYield) sched_yield();
+  if (quiet_ > options_.spinsBeforeYield) sched_yield();
   if (quiet_ % kPollsBetweenChecks != 0) return;
   port_.readEvents();
   if (!port_.faults.empty()) giveFailure();

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { benchmarkById } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
 import { readFigures } from '../reference/csv.js';
+import { traitsOf } from '../results/column-name.js';
 import { formatFit } from '../results/formats/fit.js';
 import type { Run } from '../results/schema.js';
 import {
@@ -79,6 +80,9 @@ function textOf(file: string): string {
   }
 }
 
+const usesGpuMemory = ({ rows }: Run): boolean =>
+  rows.some(({ column }) => traitsOf(column).memory === 'device');
+
 /** What is not fitted: as given, else as the runs have it. */
 function frameOf(inputs: readonly string[], runs: readonly Run[], asked: Asked) {
   const [run] = runs;
@@ -89,6 +93,7 @@ function frameOf(inputs: readonly string[], runs: readonly Run[], asked: Asked) 
     source: `fitted to ${inputs.map((input) => basename(input)).join(', ')}`,
     nicsPerRank: asked.nicsPerRank ?? run?.fabric.channels.length ?? 4,
     lineRateGbps: asked.lineRateGbps ?? run?.fabric.channels[0]?.lineRateGbps ?? 100,
+    ...(runs.length > 0 && !runs.some(usesGpuMemory) && { gpus: false }),
     chunkBytes: asked.chunkBytes ?? (typeof chunk === 'number' ? chunk : 2 ** 20),
   } as const;
 }

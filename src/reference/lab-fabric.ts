@@ -10,6 +10,7 @@ export const labFabric: FabricModel = {
   source: 'fitted to runs of Weft in its lab, 2 hosts × 4 NICs at 100mbit',
   nicsPerRank: 4,
   lineRateGbps: 0.1,
+  gpus: false,
   chunkBytes: 2 ** 20,
   parameters: {
     nicGbps: 0.0997621,

@@ -3,7 +3,7 @@ import type { Fabric } from '../fabric/fabric.js';
 import type { FabricSettings } from '../settings/table.js';
 
 // On shm every chunk costs a command and its answer, and the copy is the peer's: few, large ones win.
-const shmPacing = { chunkBytes: 16 * 2 ** 20, window: 4 };
+const shmPacing = { chunkBytes: 64 * 2 ** 20, window: 4 };
 const networkPacing = { chunkBytes: 2 ** 20, window: 16 };
 
 /** What was measured to be good. */

@@ -47,6 +47,8 @@ const modelSchema = z.object({
   nicsPerRank: z.int().positive(),
   /** Nominal rate of a NIC: what percentages are of. */
   lineRateGbps: positive,
+  /** False: its hosts have none, so nothing is predicted of GPU memory. */
+  gpus: z.boolean().optional(),
   /** Transfers are cut into chunks of this size. */
   chunkBytes: z.int().positive(),
   parameters: parametersSchema,

@@ -80,6 +80,16 @@ describe('weft predict', () => {
     expect(uneven).not.toBe(even);
   });
 
+  test('a model without GPUs has columns in host memory only', { timeout }, async () => {
+    const asked = '--nodes 2 --bytes 1M..1M --format json';
+    const columns = async (fabric: string) =>
+      JSON.parse((await desk.weft(`predict write --fabric ${fabric} ${asked}`)).stdout).rows.map(
+        ({ column }: { column: string }) => column,
+      );
+    expect(await columns('lab')).toEqual(['SinglePin', 'MultiPin', 'RoundRobinPin']);
+    expect(await columns('p5')).toContain('MultiDMA');
+  });
+
   test.each([
     ['predict all2all --fabric p9', 'cannot read a fabric model from p9'],
     ['predict write --ranks-per-node 8', '--ranks-per-node has no effect on write'],
@@ -88,6 +98,7 @@ describe('weft predict', () => {
     ['predict all2all --nodes 1023 --columns RoundRobinDMA', 'more than 600000 transfers'],
     ['predict all2all -o p.png', 'is neither a page nor a picture'],
     ['predict rate', 'rate cannot be predicted: the model p5 does not include the rate at which'],
+    ['predict write --fabric lab --columns SingleDMA', 'the model lab has no GPUs'],
     ['predict victim --fabric lab', 'the model lab does not include queueing delays'],
   ])('%s is refused', { timeout }, async (line, message) => {
     const { exitCode, stderr } = await desk.weft(line);

@@ -31,9 +31,9 @@ describe('SVG', () => {
   });
 
   test('has sizes and rates on its axes', () => {
-    const [bandwidth] = chartsOf([made.referenceRun('all2all')]);
+    const [bandwidth] = chartsOf([made.referenceRun('write')]);
     const svg = renderSvg([bandwidth!]);
-    for (const text of ['256K', '1G', '400 Gbps', 'size per peer']) expect(svg).toContain(text);
+    for (const text of ['256K', '1G', '400 Gbps', '>size<']) expect(svg).toContain(text);
   });
 
   test('shows a whole legend, however long', () => {

@@ -1,3 +1,4 @@
+import { WeftError } from '../../errors.js';
 import { figuresOf, ncclAllToAll, ncclCollective } from '../../measure/figures.js';
 import { allowedLineRateGbps } from '../../plan/bound.js';
 import { countOf } from '../../results/rows.js';
@@ -5,7 +6,7 @@ import { type Row, type Run, runSchemaName } from '../../results/schema.js';
 import type { FabricModel, FabricParameters } from '../../simulate/fabric-model.js';
 import type { SimulatedWorld } from '../../simulate/wiring.js';
 import type { PlanBenchmark } from '../benchmark.js';
-import { type Column, columnsOf } from '../columns.js';
+import { type Column, columnsOf, pinned } from '../columns.js';
 import { type PlanJob, rowSizes, turnsOf } from '../job.js';
 import { hostsOf, predictor } from './predict-row.js';
 
@@ -19,7 +20,7 @@ export function predictRun({ job, world }: PredictedJob, now = new Date()): Run 
   const { fabric, nodes, ranksPerNode, switches, faults = [] } = world;
   const { benchmark, settings } = job;
   const at = now.toISOString();
-  const rows = columnsOf(benchmark, settings.columns).flatMap((column) =>
+  const rows = columnsIn(fabric, job).flatMap((column) =>
     rowSizes(job).map((bytes) => predictRow(job, world, column, bytes)),
   );
   const channel = { nic: null, lineRateGbps: fabric.lineRateGbps };
@@ -55,6 +56,16 @@ export function predictRun({ job, world }: PredictedJob, now = new Date()): Run 
       parameters: { ...fabric.parameters } as Record<string, number>,
     },
   };
+}
+
+/** The columns of a job, without those in GPU memory where the model has no GPUs. */
+function columnsIn({ name, gpus }: FabricModel, { benchmark, settings }: PlanJob): Column[] {
+  const asked = columnsOf(benchmark, settings.columns);
+  const found = gpus === false ? asked.filter(({ memory }) => memory === pinned) : asked;
+  if (found.length > 0) return found;
+  throw new WeftError('BAD_USAGE', `the model ${name} has no GPUs, so it has no DMA columns`, {
+    hint: 'Choose columns in host memory, whose names end with Pin.',
+  });
 }
 
 function predictRow(
