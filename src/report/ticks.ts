@@ -40,12 +40,14 @@ export function decadeTicks(values: readonly number[]): Ticks {
 
 const rounded = (value: number): number => Number(value.toPrecision(3));
 
-/** A single value gets room on both sides. */
+/** A single value gets room on both sides. What a logarithmic axis cannot show does not count. */
 function extent(values: readonly number[], room: number): { min: number; max: number } {
   let [min, max] = [Number.POSITIVE_INFINITY, 0];
   for (const value of values) {
+    if (!(value > 0 && Number.isFinite(value))) continue;
     min = Math.min(min, value);
     max = Math.max(max, value);
   }
+  if (max === 0) return { min: 1, max: 10 };
   return max / min < room ? { min: rounded(min / room), max: rounded(max * room) } : { min, max };
 }

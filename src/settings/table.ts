@@ -15,6 +15,9 @@ import {
   zeroOrOne,
 } from './option.js';
 
+/** More endpoints of one rank are a mistake: no host has as many NICs. */
+const mostChannels = 1024;
+
 /** What a fabric is opened with, and how plans run on it. */
 export const fabricOptions = {
   provider: option({
@@ -32,7 +35,7 @@ export const fabricOptions = {
   channels: option({
     flags: '--channels <count>',
     help: 'endpoints per rank',
-    kind: wholeNumber(1),
+    kind: wholeNumber(1, mostChannels),
     defaultText: 'one per NIC',
   }),
   lineRateGbps: option({

@@ -132,6 +132,7 @@ test.each([
   ['incast --ranks 3 --receiver 3', '--receiver is 3, but the ranks are 0 to 2'],
   ['incast --ranks 3 --senders 3', '--senders is 3, but there are 2 other ranks'],
   ['victim --ranks 3 --load permute', '--load permute needs at least 2 ranks besides the pair'],
+  ['write --explain --channels 1025', 'It must be a whole number from 1 to 1024'],
   ['traffic', 'traffic needs a file'],
   ['traffic /nowhere/x.csv', 'cannot read /nowhere/x.csv'],
   ['sendrecv --record-traffic p.csv', 'a CSV list cannot hold times and dependencies'],

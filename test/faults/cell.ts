@@ -72,7 +72,8 @@ export interface Ending {
 }
 
 export interface FileEnding {
-  readonly outcome: readonly ('passed' | 'aborted')[];
+  /** `undefined`: there may be no file. */
+  readonly outcome: readonly ('passed' | 'aborted' | undefined)[];
   /** At least. */
   readonly rows: number;
   readonly says?: RegExp;
@@ -100,6 +101,9 @@ export function fileAt(
   says?: RegExp,
   outcome: FileEnding['outcome'] = ['aborted'],
 ): FileEnding | undefined {
-  if (phase === 'join' || phase === 'set-up') return undefined;
-  return { outcome, rows: phase === 'footer' ? 2 : 1, ...(says && { says }) };
+  if (phase === 'join') return undefined;
+  const error = says && { says };
+  // Ranks go on with their set-up until the news reaches them, and that may be past the file's header.
+  if (phase === 'set-up') return { outcome: [...outcome, undefined], rows: 0, ...error };
+  return { outcome, rows: phase === 'footer' ? 2 : 1, ...error };
 }

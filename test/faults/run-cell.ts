@@ -51,9 +51,9 @@ async function onStage(cell: Cell, lab: string): Promise<Seen> {
 
 function checkFile({ place }: Scene, { rows, outcome }: Shown, { file }: Ending): void {
   if (file === undefined) return void expect(outcome, 'no run file').toBeUndefined();
-  expect(rows, 'rows kept').toBeGreaterThanOrEqual(file.rows);
+  expect(rows ?? 0, 'rows kept').toBeGreaterThanOrEqual(file.rows);
   expect(file.outcome).toContain(outcome);
-  if (file.says === undefined) return;
+  if (file.says === undefined || outcome === undefined) return;
   const { run } = readRun(place.runFile);
   expect(run.errors.map(({ message }) => message).join('\n')).toMatch(file.says);
 }

@@ -35,7 +35,9 @@ const full = (phase: Phase): Cell => ({
     // The last line may fit into what is left of a page.
     mayPass: phase === 'footer',
     says: [new RegExp(`${lost(phase)} could not be written to \\S+: the disk is full`)],
-    file: fileAt(phase, undefined, phase === 'footer' ? ['passed', 'aborted'] : ['aborted']),
+    file: beforeFile(phase)
+      ? undefined
+      : fileAt(phase, undefined, phase === 'footer' ? ['passed', 'aborted'] : ['aborted']),
   },
   chosen: phase === 'write-out',
 });
@@ -56,7 +58,7 @@ const readOnly = (phase: Phase): Cell => ({
         ? /cannot create \S+: the file system is read-only/
         : new RegExp(`${lost(phase)} could not be written to \\S+: .*(read-only|EROFS)`),
     ],
-    file: fileAt(phase),
+    file: beforeFile(phase) ? undefined : fileAt(phase),
   },
   chosen: phase === 'footer',
 });

@@ -142,4 +142,13 @@ describe('texts', () => {
       expect(ticks.values.length).toBeGreaterThan(1);
     }
   });
+
+  test('a logarithmic axis leaves out what it cannot show', () => {
+    expect(decadeTicks([0, 5000, 9000])).toEqual(decadeTicks([5000, 9000]));
+    expect(decadeTicks([0, 0])).toEqual({
+      min: 1,
+      max: 10,
+      values: expect.arrayContaining([1, 10]),
+    });
+  });
 });
