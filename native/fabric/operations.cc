@@ -16,8 +16,8 @@ constexpr unsigned kSpinsBeforeYield = 400;
 // Indices into the command array; src/fabric/command.ts has the same list.
 enum Command { Kind, EndpointIndex, Peer, RegionId, Offset, Bytes, Remote, RemoteOffset, Data, Flags };
 enum Flag : uint32_t { HasData = 1, Delivered = 2 };
-// More than any caller spins: a wrong number must not keep JavaScript's thread for minutes.
-constexpr uint32_t kMostSpins = 1 << 16;
+// More than any caller spins: a wrong number must not keep JavaScript's thread for long.
+constexpr uint32_t kMostSpins = 1024;
 
 enum RecordKind : uint32_t { Done = 0, Failed = 1, Arrived = 2, EndpointFailed = 3 };
 
