@@ -43,40 +43,17 @@ const poolSlack = 0.25;
  * every layer, as inference servers have it.
  */
 export function kvTraffic(options: KvTraffic): Traffic {
-  const { world, layers, pages, pageBytes, arrivals, pull = false } = options;
+  const { world, layers, pageBytes, pull = false } = options;
   const { prefill, decode } = rolesOf(options);
   for (const key of ['requests', 'layers', 'pages'] as const) checkCount(key, options[key]);
   checkBytes('pageBytes', pageBytes);
   const ends = endsOf(options.requests, prefill, decode);
-  const tables = Array.from({ length: world }, (_, rank) => {
-    const held = ends.filter(({ source, target }) => source === rank || target === rank).length;
-    return pageTable(held * pages, options.fragmentation, seedOf(options.seed, rank));
-  });
-  const used = new Uint32Array(world);
-  const buffers = new Map<string, number>();
+  const tables = pageTables(ends, options);
   const outgoing: Block[][] = tables.map(() => []);
   const incoming: Block[][] = tables.map(() => []);
-  for (const [i, { source, target }] of ends.entries()) {
-    const pair = `${source} ${target}`;
-    const buffer = buffers.get(pair) ?? 0;
-    buffers.set(pair, buffer + 1);
-    const layoutOn = (rank: number): Layout => {
-      const { slots, pool } = tables[rank]!;
-      return { slots: slots.slice(used[rank]!, used[rank]! + pages), pool };
-    };
-    const parts = partsBetween(layoutOn(source), layoutOn(target), options);
-    const { sourceOffset, targetOffset } = parts[0]!;
-    const at = arrivals?.[i] ?? 0;
-    const block: Block = {
-      ...{ source, target, buffer, sourceOffset, targetOffset },
-      bytes: layers * pages * pageBytes,
-      ...(parts.length > 1 && { parts }),
-      ...(at > 0 && { notBefore: at }),
-    };
-    outgoing[source]!.push(block);
-    incoming[target]!.push(block);
-    used[source]! += pages;
-    used[target]! += pages;
+  for (const block of blocksOf(ends, tables, options)) {
+    outgoing[block.source]!.push(block);
+    incoming[block.target]!.push(block);
   }
   const bytesOf = (rank: number) => tables[rank]!.pool * layers * pageBytes;
   return {
@@ -114,8 +91,13 @@ export function rolesOf({
   );
 }
 
+interface Ends {
+  readonly source: number;
+  readonly target: number;
+}
+
 /** Source and target of every request. After each round of all pairs of turns, decode ranks move on by one. */
-function endsOf(requests: number, prefill: number, decode: number) {
+function endsOf(requests: number, prefill: number, decode: number): Ends[] {
   const round = leastMultiple(prefill, decode);
   return Array.from({ length: requests }, (_, i) => ({
     source: i % prefill,
@@ -123,8 +105,45 @@ function endsOf(requests: number, prefill: number, decode: number) {
   }));
 }
 
+/** Where the pages of all requests of a rank lie, by rank. */
+const pageTables = (
+  ends: readonly Ends[],
+  { world, pages, fragmentation, seed }: KvTraffic,
+): Layout[] =>
+  Array.from({ length: world }, (_, rank) => {
+    const held = ends.filter(({ source, target }) => source === rank || target === rank).length;
+    return pageTable(held * pages, fragmentation, seedOf(seed, rank));
+  });
+
+/** One block for each request. At each of its ends it takes the next pages of the rank's table. */
+function blocksOf(ends: readonly Ends[], tables: readonly Layout[], options: KvTraffic): Block[] {
+  const { layers, pages, pageBytes, arrivals } = options;
+  const used = new Uint32Array(tables.length);
+  const nextPages = (rank: number): Layout => {
+    const { slots, pool } = tables[rank]!;
+    const first = used[rank]!;
+    used[rank] = first + pages;
+    return { slots: slots.slice(first, first + pages), pool };
+  };
+  const buffers = new Map<string, number>();
+  return ends.map(({ source, target }, i) => {
+    const pair = `${source} ${target}`;
+    const buffer = buffers.get(pair) ?? 0;
+    buffers.set(pair, buffer + 1);
+    const parts = partsBetween(nextPages(source), nextPages(target), options);
+    const { sourceOffset, targetOffset } = parts[0]!;
+    const at = arrivals?.[i] ?? 0;
+    return {
+      ...{ source, target, buffer, sourceOffset, targetOffset },
+      bytes: layers * pages * pageBytes,
+      ...(parts.length > 1 && { parts }),
+      ...(at > 0 && { notBefore: at }),
+    };
+  });
+}
+
 /** Where the pages of a rank lie: runs of pages that follow each other, in any order, with gaps between them. */
-function pageTable(pages: number, fragmentation: number, seed: number) {
+function pageTable(pages: number, fragmentation: number, seed: number): Layout {
   const random = seededRandom(seed);
   const below = (most: number) => Math.floor(random() * most);
   const runs: { first: number; length: number; gap: number }[] = [];

@@ -24,49 +24,22 @@ export const routingMaps = (run: Run): ChartParts[] =>
   );
 
 function routingMap(routing: RoutingFacts): ChartParts {
-  const { counts, hosts, experts, kind, hash, dedup } = routing;
-  const columns = counts[0]!.length;
-  // Experts of one rank side by side, so that what stays on a rank and what leaves it can be seen.
-  const order = Array.from({ length: columns }, (_, i) => i).sort((a, b) =>
-    hosts ? hosts[a]! - hosts[b]! || a - b : a - b,
-  );
-  const ranks = routing.tokens.length;
-  const firstOf = (i: number, shown: number, all: number) => Math.ceil((i * all) / shown);
-  const cells = counts.flatMap((row, y) =>
-    order.map((expert, x) => [
-      x,
-      y,
-      row[expert]!,
-      firstOf(expert, columns, experts),
-      firstOf(y, counts.length, ranks),
-      ...(hosts ? [hosts[expert]!] : []),
-    ]),
-  );
+  const { counts, experts } = routing;
+  const order = expertOrder(routing);
+  const cells = cellsOf(routing, order);
   const extent = extentOf(cells.map(([, , tokens]) => tokens!));
-  const together = columns < experts || counts.length < ranks;
+  const expertLabels = order.map((column) => String(firstOf(column, order.length, experts)));
+  const rankLabels = counts.map((_, y) => String(firstOf(y, counts.length, routing.tokens.length)));
   return {
     title: `Tokens by rank and expert, ${tokensText(routing)}`,
-    caption:
-      `Routing ${kind}, hash ${hash}. Each cell shows how many tokens of a rank go to an expert` +
-      `${hosts ? '; the experts of one rank are side by side' : ''}. ` +
-      `${together ? 'Each cell adds up neighbouring ranks or experts. ' : ''}` +
-      `Sending one copy per rank instead of one per expert cuts the traffic ${dedup.toFixed(2)}×.`,
+    caption: captionOf(routing),
     summary: summaryOf(routing),
     heightPx: Math.min(480, Math.max(120, counts.length * 24)) + 150,
     option: framed({
       tooltip: 'tokens number',
       trigger: 'item',
-      x: {
-        ...places(
-          order.map((expert) => String(firstOf(expert, columns, experts))),
-          'expert',
-        ),
-        splitArea: { show: false },
-      },
-      y: {
-        ...places(counts.map((_, y) => String(firstOf(y, counts.length, ranks)))),
-        inverse: true,
-      },
+      x: { ...places(expertLabels, 'expert'), splitArea: { show: false } },
+      y: { ...places(rankLabels), inverse: true },
       yName: 'rank',
       series: [
         {
@@ -81,6 +54,39 @@ function routingMap(routing: RoutingFacts): ChartParts {
       },
     }),
   };
+}
+
+/** The columns of `counts`, with the experts of one rank side by side: this shows what stays on a rank and what leaves it. */
+const expertOrder = ({ counts, hosts }: RoutingFacts): number[] =>
+  counts[0]!.map((_, i) => i).sort((a, b) => (hosts ? hosts[a]! - hosts[b]! || a - b : a - b));
+
+/** The first of the `all` ranks or experts that cell `i` of `shown` adds up. */
+const firstOf = (i: number, shown: number, all: number): number => Math.ceil((i * all) / shown);
+
+/** Of each cell: column, row, tokens, first expert, first rank and, where it is known, the expert's rank. */
+const cellsOf = (
+  { counts, hosts, experts, tokens }: RoutingFacts,
+  order: readonly number[],
+): number[][] =>
+  counts.flatMap((row, y) =>
+    order.map((column, x) => [
+      x,
+      y,
+      row[column]!,
+      firstOf(column, order.length, experts),
+      firstOf(y, counts.length, tokens.length),
+      ...(hosts ? [hosts[column]!] : []),
+    ]),
+  );
+
+function captionOf({ counts, hosts, experts, tokens, kind, hash, dedup }: RoutingFacts): string {
+  const together = counts[0]!.length < experts || counts.length < tokens.length;
+  return (
+    `Routing ${kind}, hash ${hash}. Each cell shows how many tokens of a rank go to an expert` +
+    `${hosts ? '; the experts of one rank are side by side' : ''}. ` +
+    `${together ? 'Each cell adds up neighbouring ranks or experts. ' : ''}` +
+    `Sending one copy per rank instead of one per expert cuts the traffic ${dedup.toFixed(2)}×.`
+  );
 }
 
 function summaryOf({ counts, experts, hosts }: RoutingFacts): string {

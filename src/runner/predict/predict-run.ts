@@ -1,5 +1,10 @@
 import { WeftError } from '../../errors.js';
-import { figuresOf, ncclAllToAll, ncclCollective } from '../../measure/figures.js';
+import {
+  figuresOf,
+  type NcclFigures,
+  ncclAllToAll,
+  ncclCollective,
+} from '../../measure/figures.js';
 import { allowedLineRateGbps } from '../../plan/bound.js';
 import { countOf } from '../../results/rows.js';
 import { type Row, type Run, runSchemaName } from '../../results/schema.js';
@@ -76,25 +81,14 @@ function predictRow(
 ): Row {
   const { benchmark, settings } = job;
   const { fabric, nodes, ranksPerNode } = world;
-  const { strategy } = column;
-  const ranks = nodes * ranksPerNode;
   const turns = turnsOf(job, hostsOf(nodes, ranksPerNode), bytes, column);
+  const { algorithm, figureBytes } = turns[0]!;
   const { chunkBytes } = settings;
   const time = predictor({ clock: benchmark.clock, column, turns, chunkBytes, world });
   const mean = time(fabric);
   const links = Array.from({ length: fabric.nicsPerRank }, () => fabric);
-  const figures = figuresOf({
-    bytes: turns[0]!.figureBytes,
-    meanNanoseconds: mean,
-    allowedGbps: allowedLineRateGbps(strategy, links),
-  });
-  const factor = benchmark.busFactor?.(ranks);
-  const nccl =
-    factor !== undefined
-      ? ncclCollective(bytes, factor, mean)
-      : benchmark.pattern === 'allToAll'
-        ? ncclAllToAll(bytes, ranks, mean)
-        : undefined;
+  const allowedGbps = allowedLineRateGbps(column.strategy, links);
+  const nccl = ncclFiguresOf(benchmark, bytes, nodes * ranksPerNode, mean);
   return {
     kind: 'transfer',
     column: column.name,
@@ -107,13 +101,25 @@ function predictRow(
     batch: 1,
     nanoseconds: flat(mean),
     samples: [],
-    ...figures,
-    ...(turns[0]!.algorithm !== undefined && { algorithm: turns[0]!.algorithm }),
+    ...figuresOf({ bytes: figureBytes, meanNanoseconds: mean, allowedGbps }),
+    ...(algorithm !== undefined && { algorithm }),
     ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
     ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
     interval: intervalOf(benchmark, fabric, mean, time),
   };
+}
+
+/** Undefined for a benchmark that nccl-tests has no figures for. */
+function ncclFiguresOf(
+  benchmark: PlanBenchmark,
+  bytes: number,
+  ranks: number,
+  nanoseconds: number,
+): NcclFigures | undefined {
+  const factor = benchmark.busFactor?.(ranks);
+  if (factor !== undefined) return ncclCollective(bytes, factor, nanoseconds);
+  return benchmark.pattern === 'allToAll' ? ncclAllToAll(bytes, ranks, nanoseconds) : undefined;
 }
 
 /** A model has no spread of iterations. */
