@@ -6,9 +6,7 @@
 #include <thread>
 
 #include "fault.h"
-#include "plan/marking-executor.h"
-#include "plan/verifying-executor.h"
-#include "proxy/serving-executor.h"
+#include "plan-job.h"
 
 namespace weft {
 
@@ -25,7 +23,7 @@ class PlanRun {
   PlanRun& operator=(const PlanRun&) = delete;
 
   Napi::Promise promise() const { return deferred_.Promise(); }
-  void abort() { executor_->abort(); }
+  void abort() { job_.executor->abort(); }
   /// Aborts the run, if it has not ended, and waits for its thread. Nobody is told: for an environment that ends.
   void end();
 
@@ -36,13 +34,7 @@ class PlanRun {
 
   Napi::Promise::Deferred deferred_;
   std::function<void(bool)> onEnd_;
-  RunOptions options_;
-  GpuContextPtr context_;  // current on the executor's thread; null where no GPU is involved
-  std::unique_ptr<Executor> executor_;
-  std::shared_ptr<ServedBoard> board_;    // null where no producers of others are served
-  const ProxyExecutor* proxy_ = nullptr;  // the executor, where producers ask for the plan's transfers
-  const VerifyingExecutor* verifying_ = nullptr;  // the executor, where bytes are expected
-  const MarkingExecutor* marking_ = nullptr;      // the executor, where the times of steps are kept
+  PlanJob job_;
   std::vector<double> samples_;
   std::unique_ptr<Fault> fault_;
   Napi::ThreadSafeFunction told_;

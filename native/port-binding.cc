@@ -3,21 +3,15 @@
 
 #include "addon.h"
 #include "binding.h"
+#include "endpoint-binding.h"
 #include "fabric/close-port.h"
 #include "fabric/operations.h"
-#include "fabric/receive-pool.h"
 #include "hot-method.h"
 #include "live-objects.h"
 #include "plan-run.h"
 #include "region-binding.h"
 
 namespace weft {
-
-namespace {
-
-constexpr size_t kMostRanks = 32768;  // 15 bits of an immediate name one
-
-}  // namespace
 
 class PortBinding : public Napi::ObjectWrap<PortBinding> {
  public:
@@ -80,12 +74,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
     return guarded(info.Env(), [&]() -> Napi::Value {
       if (!info[0].IsExternal()) throw Napi::TypeError::New(info.Env(), "not a handle of getInfo");
       auto* wanted = info[0].As<Napi::External<fi_info>>().Data();
-      auto how = info[1].As<Napi::Object>();
-      EndpointOptions options;
-      options.directed = how.Get("directed").ToBoolean();
-      options.acknowledged = how.Get("acknowledged").ToBoolean();
-      options.peersExpected = field(how, "peersExpected");
-      options.localShm = how.Get("localShm").ToBoolean();
+      EndpointOptions options = readEndpointOptions(info[1].As<Napi::Object>());
       return Napi::Number::New(info.Env(), port().open(wanted, options));
     });
   }
@@ -100,26 +89,12 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   }
 
   Napi::Value limits(const Napi::CallbackInfo& info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-      const Endpoint& of = endpoint(info[0]);
-      auto result = Napi::Object::New(info.Env());
-      result.Set("maxMessageBytes", static_cast<double>(of.maxMessageBytes));
-      result.Set("maxWriteBytes", static_cast<double>(of.maxWriteBytes));
-      result.Set("receiveQueue", static_cast<double>(of.pool ? of.pool->size() : of.receives.limit));
-      result.Set("sorted", of.pool != nullptr);
-      if (of.emulatedWrites) result.Set("emulatedWrites", *of.emulatedWrites);
-      return result;
-    });
+    return guarded(info.Env(), [&]() -> Napi::Value { return limitsOf(info.Env(), endpoint(info[0])); });
   }
 
   Napi::Value connect(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      auto addresses = list(info[2], "addresses", kMostRanks);
-      std::vector<std::vector<uint8_t>> everyone;
-      for (uint32_t i = 0; i < addresses.Length(); i++) {
-        auto address = octets(addresses.Get(i), "an address");
-        everyone.emplace_back(address.Data(), address.Data() + address.ByteLength());
-      }
+      auto everyone = readAddresses(info[2]);
       port().connect(endpoint(info[0]).index, static_cast<uint32_t>(size(info[1], "rank")), everyone);
       return info.Env().Undefined();
     });
@@ -155,16 +130,7 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
 
   Napi::Value addRemote(const Napi::CallbackInfo& info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
-      RemoteRegion remote;
-      auto addresses = list(info[0], "addresses", port().endpointCount()), keys = list(info[1], "keys", port().endpointCount());
-      if (addresses.Length() != port().endpointCount() || keys.Length() != port().endpointCount()) {
-        throw Napi::TypeError::New(info.Env(), "a remote region needs an address and a key for every channel");
-      }
-      for (uint32_t i = 0; i < keys.Length(); i++) {
-        remote.address.push_back(bits(addresses.Get(i), "an address"));
-        remote.key.push_back(bits(keys.Get(i), "a key"));
-      }
-      return Napi::Number::New(info.Env(), port().addRemote(std::move(remote)));
+      return Napi::Number::New(info.Env(), port().addRemote(readRemote(info[0], info[1], port())));
     });
   }
 

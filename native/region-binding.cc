@@ -24,6 +24,20 @@ Napi::Object granted(Napi::Env env, Port& port, uint32_t id) {
   return result;
 }
 
+RemoteRegion readRemote(const Napi::Value& addresses, const Napi::Value& keys, const Port& port) {
+  size_t endpoints = port.endpointCount();
+  auto allAddresses = list(addresses, "addresses", endpoints), allKeys = list(keys, "keys", endpoints);
+  if (allAddresses.Length() != endpoints || allKeys.Length() != endpoints) {
+    throw Napi::TypeError::New(keys.Env(), "a remote region needs an address and a key for every channel");
+  }
+  RemoteRegion remote;
+  for (uint32_t i = 0; i < endpoints; i++) {
+    remote.address.push_back(bits(allAddresses.Get(i), "an address"));
+    remote.key.push_back(bits(allKeys.Get(i), "a key"));
+  }
+  return remote;
+}
+
 Napi::Value LaterRegion::start(Napi::Env env, Port& port, Span memory, std::vector<uint64_t> keys,
                                std::function<void()> onEnd) {
   auto over = std::make_shared<std::promise<void>>();

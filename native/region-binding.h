@@ -15,6 +15,9 @@ std::vector<uint64_t> readKeys(const Napi::Value& from, const Port& port);
 /// `{ id, keys }` of a registered region.
 Napi::Object granted(Napi::Env env, Port& port, uint32_t id);
 
+/// A region of another rank: an address and a key for each endpoint, or a TypeError.
+RemoteRegion readRemote(const Napi::Value& addresses, const Napi::Value& keys, const Port& port);
+
 /// Registers host memory on a thread of its own: pinning tens of GiB takes seconds.
 class LaterRegion {
  public:
