@@ -211,3 +211,14 @@ export function isRead(step: Step): step is ReadStep {
 export function isWait(step: Step): step is WaitStep {
   return step.kind === 'wait';
 }
+
+/** The same bytes in fewer ranges: neighbours are one, and none is empty. */
+export function joined(ranges: readonly BufferRange[]): BufferRange[] {
+  const result: { offset: number; bytes: number }[] = [];
+  for (const { offset, bytes } of ranges) {
+    const last = result.at(-1);
+    if (last !== undefined && last.offset + last.bytes === offset) last.bytes += bytes;
+    else if (bytes > 0) result.push({ offset, bytes });
+  }
+  return result;
+}

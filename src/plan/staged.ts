@@ -3,6 +3,7 @@ import {
   type BufferRange,
   isWait,
   isWrite,
+  joined,
   maxSlot,
   type Plan,
   type PlanBuffer,
@@ -23,17 +24,6 @@ import { checkCount } from './traffic.js';
 /** Where a target tells a source that all it wrote lies in device memory; the slots of data follow. */
 const acknowledgementSlot = 0;
 const firstDataSlot = 1;
-
-/** The same bytes in fewer ranges: neighbours are one, and none is empty. */
-export function joined(ranges: readonly BufferRange[]): BufferRange[] {
-  const result: { offset: number; bytes: number }[] = [];
-  for (const { offset, bytes } of ranges) {
-    const last = result.at(-1);
-    if (last !== undefined && last.offset + last.bytes === offset) last.bytes += bytes;
-    else if (bytes > 0) result.push({ offset, bytes });
-  }
-  return result;
-}
 
 /**
  * The same transfers between device buffers that the fabric cannot reach: each piece is copied from `sourceDevice`

@@ -2,7 +2,7 @@ import type { Engine, Expected } from '../engine/engine.js';
 import type { Mismatch } from '../memory/buffer.js';
 import { numbersFor } from '../memory/numbers.js';
 import type { BufferRange, Plan } from '../plan/plan.js';
-import { joined } from '../plan/staged.js';
+import { joined } from '../plan/plan.js';
 import { type Content, contentsOf, partsOf, type Traffic } from '../plan/traffic.js';
 
 /** What one rank found in its target buffer. */

@@ -10,7 +10,8 @@ import { stagedPlan } from '../../src/plan/staged.js';
 import { multi, single, strategies } from '../../src/plan/strategies.js';
 import { contentsOf, type Traffic } from '../../src/plan/traffic.js';
 import { planImmediate, ranksOf } from './arbitrary.js';
-import { Interpreter, isStaged } from './interpreter.js';
+import { Interpreter } from './interpreter.js';
+import { isStaged } from './interpreter-rank.js';
 import { loadOfPlans } from './load-of-plans.js';
 import { sourceByte } from './source-bytes.js';
 

@@ -1,60 +1,22 @@
 import { seededRandom } from '../../src/measure/seeded-random.js';
+import type { Plan, PostStep } from '../../src/plan/plan.js';
+import { type Cut, countOf, cutsOf, sideOf } from './interpreter-chunks.js';
 import {
-  type CopyStep,
-  chunksOf,
-  type Plan,
-  type PlanBuffer,
-  type PostStep,
-  type Step,
-} from '../../src/plan/plan.js';
-import { addUp } from './numbers.js';
-import { bytesToSend } from './source-bytes.js';
+  isDone,
+  land,
+  localChoices,
+  makeReady,
+  type RankState,
+  startNextIteration,
+  startOf,
+} from './interpreter-rank.js';
 
-/** What a buffer holds before anything comes into it. */
-const staleByte = 0xee;
-
-interface Chunk {
+interface Chunk extends Cut {
   readonly step: number;
   readonly from: RankState;
   readonly post: PostStep;
-  /** Offsets in the local and in the peer's buffer. */
-  readonly local: number;
-  readonly remote: number;
-  readonly bytes: number;
   delivered: boolean;
 }
-
-interface Copying {
-  readonly step: number;
-  /** What was read, between its start and its end. */
-  taken: Uint8Array[] | undefined;
-}
-
-interface RankState {
-  readonly plan: Plan;
-  readonly buffers: Readonly<Record<PlanBuffer, Uint8Array>>;
-  /** Where the bytes must be in the end: the target, or the device buffer behind it. */
-  readonly target: Uint8Array;
-  /** How often each byte of `target` was written. */
-  readonly writes: Uint32Array;
-  /** Copies that are ready, oldest first, by direction. */
-  readonly copies: { toDevice: Copying[]; fromDevice: Copying[] };
-  /** Steps of this iteration in the order in which they became ready. */
-  ready: number[];
-  /** Cumulative over iterations, as the executor counts. */
-  readonly arrivals: Map<string, number>;
-  /** Per channel, outgoing chunks and posted receives apart. */
-  readonly inFlight: { out: number[]; in: number[] };
-  iteration: number;
-  /** Nanoseconds since the iteration began. */
-  time: number;
-  issued: number[];
-  finished: number[];
-}
-
-/** Whether it works in device buffers. */
-export const isStaged = ({ steps }: Plan): boolean =>
-  steps.some((step) => step.kind === 'copy' || (step.kind === 'sum' && step.device));
 
 /**
  * Executes the plans of all ranks as a fabric without any order would: at every turn one thing that
@@ -75,33 +37,7 @@ export class Interpreter {
   constructor(plans: readonly Plan[], seed: number, iterations: number) {
     this.#random = seededRandom(seed);
     this.#iterations = iterations;
-    this.ranks = plans.map((plan) => {
-      const staged = isStaged(plan);
-      const stale = (bytes: number) => new Uint8Array(bytes).fill(staleByte);
-      const buffers = {
-        source: staged ? stale(plan.sourceBytes) : bytesToSend(plan, 0),
-        target: stale(plan.targetBytes),
-        sourceDevice: staged ? bytesToSend(plan, 0) : stale(0),
-        targetDevice: stale(staged ? plan.targetBytes : 0),
-      };
-      return {
-        plan,
-        buffers,
-        target: staged ? buffers.targetDevice : buffers.target,
-        writes: new Uint32Array(plan.targetBytes),
-        copies: { toDevice: [], fromDevice: [] },
-        ready: [],
-        arrivals: new Map(),
-        inFlight: {
-          out: new Array<number>(plan.channels).fill(0),
-          in: new Array<number>(plan.channels).fill(0),
-        },
-        iteration: 0,
-        time: 0,
-        issued: plan.steps.map(() => 0),
-        finished: plan.steps.map(() => 0),
-      };
-    });
+    this.ranks = plans.map(startOf);
   }
 
   /** Calls `onIteration` whenever a rank ends one; throws when nothing can happen any more. */
@@ -110,12 +46,9 @@ export class Interpreter {
       for (const rank of this.ranks) this.#advance(rank, onIteration);
       if (this.ranks.every((rank) => rank.iteration === this.#iterations)) break;
       const choices = [
-        ...this.ranks.flatMap((rank) => [
-          ...this.#posts(rank),
-          ...this.#copying(rank),
-          ...this.#adding(rank),
-          ...this.#waiting(rank),
-        ]),
+        ...this.ranks.flatMap((rank) =>
+          rank.iteration === this.#iterations ? [] : [...this.#posts(rank), ...localChoices(rank)],
+        ),
         ...this.#progress(),
       ];
       if (choices.length === 0) throw new Error('deadlock');
@@ -124,44 +57,16 @@ export class Interpreter {
     if (this.#flying.length > 0) throw new Error('chunks are left in flight');
   }
 
-  #isDone(rank: RankState, index: number): boolean {
-    const step = rank.plan.steps[index]!;
-    if (step.after.some((earlier) => !this.#isDone(rank, earlier))) return false;
-    if (step.kind === 'join') return (step.notBefore ?? 0) <= rank.time;
-    if (step.kind === 'copy' || step.kind === 'sum') return rank.finished[index] === 1;
-    const chunks = countOf(step, rank.plan.chunkBytes);
-    if (step.kind !== 'wait') return rank.finished[index] === chunks;
-    const arrived = rank.arrivals.get(`${step.source}/${step.slot}`) ?? 0;
-    return arrived >= chunks * (rank.iteration + 1);
-  }
-
   #advance(rank: RankState, onIteration: (rank: RankState) => void): void {
     while (rank.iteration < this.#iterations) {
-      this.#makeReady(rank);
-      if (!rank.plan.steps.every((_, index) => this.#isDone(rank, index))) return;
+      makeReady(rank);
+      if (!rank.plan.steps.every((_, index) => isDone(rank, index))) return;
       onIteration(rank);
-      rank.iteration++;
-      rank.time = 0;
-      rank.ready = [];
-      rank.buffers.sourceDevice.set(
-        bytesToSend(rank.plan, rank.iteration).subarray(0, rank.buffers.sourceDevice.length),
-      );
-      rank.issued = rank.plan.steps.map(() => 0);
-      rank.finished = rank.plan.steps.map(() => 0);
+      startNextIteration(rank);
     }
   }
 
-  #makeReady(rank: RankState): void {
-    const known = new Set(rank.ready);
-    rank.plan.steps.forEach((step, index) => {
-      if (known.has(index) || step.after.some((earlier) => !this.#isDone(rank, earlier))) return;
-      rank.ready.push(index);
-      if (step.kind === 'copy') rank.copies[wayOf(step)].push({ step: index, taken: undefined });
-    });
-  }
-
   #posts(rank: RankState): (() => void)[] {
-    if (rank.iteration === this.#iterations) return [];
     const { steps, chunkBytes, window } = rank.plan;
     const queues = new Set<string>();
     return rank.ready.flatMap((step) => {
@@ -175,60 +80,6 @@ export class Interpreter {
       queues.add(queue);
       if (rank.inFlight[sideOf(post)][post.channel]! >= window) return [];
       return [() => this.#issue(rank, post, step)];
-    });
-  }
-
-  /** The time of the next join comes. */
-  #waiting(rank: RankState): (() => void)[] {
-    if (rank.iteration === this.#iterations) return [];
-    const times = rank.plan.steps.flatMap((step) =>
-      step.kind === 'join' && (step.notBefore ?? 0) > rank.time ? [step.notBefore!] : [],
-    );
-    const pass = () => {
-      rank.time = Math.min(...times);
-    };
-    return times.length === 0 ? [] : [pass];
-  }
-
-  #adding(rank: RankState): (() => void)[] {
-    if (rank.iteration === this.#iterations) return [];
-    return rank.ready.flatMap((index) => {
-      const step = rank.plan.steps[index]!;
-      if (step.kind !== 'sum' || rank.finished[index] === 1) return [];
-      const add = () => {
-        const { buffers } = rank;
-        const device = { source: buffers.sourceDevice, target: buffers.targetDevice };
-        for (const part of step.parts) addUp(step.dtype, part, step.device ? device : buffers);
-        rank.finished[index] = 1;
-      };
-      return [add];
-    });
-  }
-
-  #copying(rank: RankState): (() => void)[] {
-    return Object.values(rank.copies).flatMap((queue) => {
-      const [copying] = queue;
-      if (copying === undefined) return [];
-      const { from, to, parts: some } = rank.plan.steps[copying.step] as CopyStep;
-      const parts = some ?? [{ from: from.offset, to: to.offset, bytes: from.bytes }];
-      if (copying.taken === undefined) {
-        const read = () => {
-          copying.taken = parts.map((part) =>
-            rank.buffers[from.buffer].slice(part.from, part.from + part.bytes),
-          );
-        };
-        return [read];
-      }
-      const { taken } = copying;
-      const write = () => {
-        for (const [i, part] of parts.entries()) {
-          rank.buffers[to.buffer].set(taken[i]!, part.to);
-          if (to.buffer === 'targetDevice') countWrites(rank, part.to, part.bytes);
-        }
-        rank.finished[copying.step]!++;
-        queue.shift();
-      };
-      return [write];
     });
   }
 
@@ -283,54 +134,8 @@ export class Interpreter {
   }
 }
 
-const sideOf = (post: PostStep): 'in' | 'out' => (post.op === 'recv' ? 'in' : 'out');
-
-function countOf(step: Step, chunkBytes: number): number {
-  if (step.kind === 'wait') return chunksOf(step, chunkBytes);
-  return step.kind === 'post' ? cutsOf(step, chunkBytes).length : 1;
-}
-
-const knownCuts = new WeakMap<
-  PostStep,
-  readonly { local: number; remote: number; bytes: number }[]
->();
-
-/** The chunks of a transfer, part by part. */
-function cutsOf(post: PostStep, chunkBytes: number) {
-  const known = knownCuts.get(post);
-  if (known) return known;
-  const { offset: local, bytes } = post.local;
-  const whole = { local, remote: 'remote' in post ? post.remote.offset : 0, bytes };
-  const parts = ('parts' in post && post.parts) || [whole];
-  const cuts = parts.flatMap((part) =>
-    Array.from({ length: Math.max(1, Math.ceil(part.bytes / chunkBytes)) }, (_, i) => ({
-      local: part.local + i * chunkBytes,
-      remote: part.remote + i * chunkBytes,
-      bytes: Math.min(chunkBytes, part.bytes - i * chunkBytes),
-    })),
-  );
-  knownCuts.set(post, cuts);
-  return cuts;
-}
-
 function queue(queues: Map<string, Chunk[]>, pair: string): Chunk[] {
   const found = queues.get(pair) ?? [];
   queues.set(pair, found);
   return found;
 }
-
-function land(to: RankState, at: number, from: Uint8Array, fromAt: number, bytes: number): void {
-  if (at + bytes > to.buffers.target.length)
-    throw new Error('a chunk ends outside the target buffer');
-  if (fromAt + bytes > from.length)
-    throw new Error('a chunk ends outside the buffer it comes from');
-  to.buffers.target.set(from.subarray(fromAt, fromAt + bytes), at);
-  if (to.target === to.buffers.target) countWrites(to, at, bytes);
-}
-
-function countWrites(rank: RankState, at: number, bytes: number): void {
-  for (let i = at; i < at + bytes; i++) rank.writes[i]!++;
-}
-
-const wayOf = ({ to }: CopyStep): 'toDevice' | 'fromDevice' =>
-  to.buffer === 'targetDevice' ? 'toDevice' : 'fromDevice';

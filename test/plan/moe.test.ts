@@ -4,64 +4,15 @@ import { moeTraffic } from '../../src/plan/patterns/moe.js';
 import { type MoeLayer, MoeLayout } from '../../src/plan/patterns/moe-layout.js';
 import { moePlan } from '../../src/plan/patterns/moe-plan.js';
 import { isWrite, type Plan } from '../../src/plan/plan.js';
-import {
-  drawTokens,
-  expertCounts,
-  type Popularity,
-  placeExperts,
-  placements,
-  type Routing,
-} from '../../src/plan/routing.js';
 import { stagedPlan } from '../../src/plan/staged.js';
 import { single } from '../../src/plan/strategies.js';
 import { contentsOf, type Traffic } from '../../src/plan/traffic.js';
 import type { WritePlanOptions } from '../../src/plan/write-plan.js';
 import { arbitraryStrategy, ranksOf } from './arbitrary.js';
+import { arbitraryDraw, routingOf, usual } from './drawn-routing.js';
 import { Interpreter } from './interpreter.js';
 import { addUp } from './numbers.js';
 import { bytesToSend } from './source-bytes.js';
-
-interface Drawn {
-  readonly world: number;
-  readonly tokens: number;
-  readonly experts: number;
-  readonly topK: number;
-  readonly popularity: Popularity;
-  readonly seed: number;
-  readonly placement: (typeof placements)[number];
-}
-
-const routingOf = (drawn: Drawn): Routing => ({
-  world: drawn.world,
-  hostOf: placeExperts(drawn.experts, drawn.world, drawn.placement),
-  tokens: drawTokens(drawn),
-});
-
-const arbitraryPopularity: fc.Arbitrary<Popularity> = fc.oneof(
-  fc.constant({ kind: 'uniform' as const }),
-  fc.record({
-    kind: fc.constant('zipf' as const),
-    exponent: fc.double({ min: 0, max: 10, noNaN: true }),
-  }),
-  fc.record({
-    kind: fc.constant('hot' as const),
-    experts: fc.integer({ min: 1, max: 20 }),
-    share: fc.double({ min: 0, max: 1, noNaN: true }),
-  }),
-);
-
-const arbitraryDraw = (maxTokens: number, maxWorld = 5): fc.Arbitrary<Drawn> =>
-  fc
-    .record({
-      world: fc.integer({ min: 2, max: maxWorld }),
-      tokens: fc.integer({ min: 1, max: maxTokens }),
-      experts: fc.integer({ min: 1, max: 12 }),
-      wanted: fc.integer({ min: 1, max: 8 }),
-      popularity: arbitraryPopularity,
-      seed: fc.nat(),
-      placement: fc.constantFrom(...placements),
-    })
-    .map(({ wanted, ...rest }) => ({ ...rest, topK: Math.min(wanted, rest.experts) }));
 
 const arbitraryLayer: fc.Arbitrary<MoeLayer> = fc
   .record({
@@ -253,7 +204,6 @@ const bare = {
   microBatches: 1,
   slices: 1,
 } as const;
-const usual = { experts: 8, topK: 4, popularity: { kind: 'uniform' }, placement: 'block' } as const;
 const strategy = single;
 
 /** The waits that must be over before steps that come after these. */
@@ -265,43 +215,3 @@ const reached = (steps: Plan['steps'], index: number): number[] => [
   ...(steps[index]!.kind === 'wait' ? [index] : []),
   ...steps[index]!.after.flatMap((earlier) => reached(steps, earlier)),
 ];
-
-describe('a routing', () => {
-  test('is the same for the same seed and gives each token different experts', () => {
-    fc.assert(
-      fc.property(arbitraryDraw(30), (drawn) => {
-        const [one, two] = [drawTokens(drawn), drawTokens(drawn)];
-        expect(one).toEqual(two);
-        for (const { starts, experts, count } of one) {
-          for (let token = 0; token < count; token++) {
-            const own = experts.subarray(starts[token], starts[token + 1]);
-            expect(new Set(own).size).toBe(drawn.topK);
-          }
-        }
-      }),
-    );
-  });
-
-  const sharesOf = (popularity: Popularity): number[] => {
-    const drawn = { ...usual, world: 4, tokens: 4000, topK: 1, experts: 8, popularity, seed: 3 };
-    const counts = expertCounts(routingOf(drawn));
-    const sums = counts[0]!.map((_, expert) => counts.reduce((sum, own) => sum + own[expert]!, 0));
-    return [...sums].sort((a, b) => b - a).map((count) => count / 16_000);
-  };
-
-  test('follows the popularity asked for', () => {
-    for (const share of sharesOf({ kind: 'uniform' })) expect(share).toBeCloseTo(1 / 8, 1.5);
-    const zipf = sharesOf({ kind: 'zipf', exponent: 1 });
-    const harmonic = [1, 2, 3, 4, 5, 6, 7, 8].reduce((sum, n) => sum + 1 / n, 0);
-    zipf.forEach((share, i) => {
-      expect(share).toBeCloseTo(1 / (i + 1) / harmonic, 1.5);
-    });
-    const hot = sharesOf({ kind: 'hot', experts: 2, share: 0.8 });
-    expect(hot[0]! + hot[1]!).toBeCloseTo(0.8, 1.5);
-  });
-
-  test('puts experts beside each other, or on each rank in turn', () => {
-    expect([...placeExperts(6, 4, 'block')]).toEqual([0, 0, 1, 2, 2, 3]);
-    expect([...placeExperts(6, 4, 'round-robin')]).toEqual([0, 1, 2, 3, 0, 1]);
-  });
-});

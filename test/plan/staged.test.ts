@@ -5,62 +5,16 @@ import { encodePlan } from '../../src/plan/encode.js';
 import { allToAll } from '../../src/plan/patterns/all-to-all.js';
 import { oneToEach } from '../../src/plan/patterns/one-to-each.js';
 import { pingPong, pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
-import { chunkCount, isWait, isWrite, maxSlot, type Plan, type Step } from '../../src/plan/plan.js';
+import { chunkCount, isWait, isWrite, type Step } from '../../src/plan/plan.js';
 import { stagedPlan } from '../../src/plan/staged.js';
-import { mostStagedPieces, stagedPieces } from '../../src/plan/staged-pieces.js';
 import { single, strategies } from '../../src/plan/strategies.js';
-import { type Block, contentsOf, type Traffic } from '../../src/plan/traffic.js';
-import { planFor, waitFor, writeOf, writePlan } from '../../src/plan/write-plan.js';
-import { arbitraryStrategy, arbitraryTraffic, bytesUpTo, ranksOf } from './arbitrary.js';
+import type { Block, Traffic } from '../../src/plan/traffic.js';
+import { planFor, waitFor, writeOf } from '../../src/plan/write-plan.js';
+import { arbitraryStrategy, bytesUpTo } from './arbitrary.js';
 import { decodePlan } from './decode-plan.js';
-import { Interpreter } from './interpreter.js';
 import { loadOfPlans } from './load-of-plans.js';
 import { scattered } from './scattered.js';
-import { sourceByte } from './source-bytes.js';
-
-const iterations = 3;
-
-/** Runs the plans; whenever a rank ends an iteration, its device must hold that very iteration's bytes. */
-function execute(plans: readonly Plan[], traffic: Traffic, seed: number): void {
-  const interpreter = new Interpreter(plans, seed, iterations);
-  const check = ({ plan, target, iteration }: (typeof interpreter.ranks)[number]) => {
-    for (const content of contentsOf(traffic, plan.rank)) {
-      if (!('copyOf' in content)) continue;
-      for (let i = 0; i < content.bytes; i++) {
-        const { rank, offset } = content.copyOf;
-        const expected = sourceByte(rank, offset + i, iteration);
-        if (target[content.offset + i] !== expected) throw new Error('a wrong byte on the device');
-      }
-    }
-  };
-  interpreter.run(check);
-  for (const { plan, writes } of interpreter.ranks) {
-    const expected = new Uint32Array(plan.targetBytes);
-    for (const { offset, bytes } of contentsOf(traffic, plan.rank)) {
-      expected.fill(iterations, offset, offset + bytes);
-    }
-    expect(writes).toEqual(expected);
-  }
-}
-
-const pacing = {
-  channels: fc.integer({ min: 1, max: 4 }),
-  chunkBytes: fc.integer({ min: 20, max: 500 }),
-  window: fc.integer({ min: 1, max: 4 }),
-};
-const pieceBytes = fc.integer({ min: 1, max: 500 });
-const arbitraryRun = fc.record({
-  traffic: arbitraryTraffic(4, 400),
-  pieceBytes,
-  seed: fc.integer(),
-  ...pacing,
-});
-
-const stagedPlans = (
-  traffic: Traffic,
-  options: Omit<Parameters<typeof writePlan>[1], 'rank'>,
-  piece: number,
-) => ranksOf(traffic).map((rank) => stagedPlan(writePlan(traffic, { ...options, rank }), piece));
+import { arbitraryRun, execute, pacing, pieceBytes, stagedPlans } from './staged-run.js';
 
 describe.each(strategies)('$title staged, under random schedules', (strategy) => {
   test('every byte comes from device to device, in the iteration in which it was sent', () => {
@@ -254,28 +208,5 @@ describe('a staged plan', () => {
     expect(() => stagedPlan(oneToEach({ ...options, buffers: 1023 }), 64)).not.toThrow();
     const tooMany = oneToEach({ ...options, buffers: 1024 });
     expect(() => stagedPlan(tooMany, 64)).toThrow('more than 1023 transfers');
-  });
-});
-
-describe('pieces', () => {
-  test('cover the transfer, are few, and start on cache lines', () => {
-    fc.assert(
-      fc.property(bytesUpTo(2 ** 34), fc.integer({ min: 1, max: 2 ** 24 }), (bytes, each) => {
-        const pieces = stagedPieces(bytes, each);
-        expect(pieces.length).toBeLessThanOrEqual(mostStagedPieces);
-        let end = 0;
-        for (const piece of pieces) {
-          expect(piece.offset).toBe(end);
-          expect(piece.offset % 64).toBe(0);
-          expect(piece.bytes > 0 || bytes === 0).toBe(true);
-          end += piece.bytes;
-        }
-        expect(end).toBe(bytes);
-      }),
-    );
-  });
-
-  test('of the largest plan have slots of their own', () => {
-    expect(1 + 1022 * mostStagedPieces + mostStagedPieces - 1).toBeLessThanOrEqual(maxSlot);
   });
 });
