@@ -14,6 +14,7 @@ import {
   columnOrder,
   fastestShapes,
   type Line,
+  linesBySize,
   linesOf,
   type Models,
   modelLines,
@@ -54,22 +55,27 @@ function chartsOfBenchmark(
 ): Drawn[] {
   const all = linesOf(runs, order);
   const lines = fastestShapes(all);
+  const nodes = byNodes(lines);
   const withModels = [...lines, ...modelLines(lines, models)];
+  const { shown, leftOut } = linesBySize(withModels, nodes !== undefined);
   const many = (kind: ChartKind, list: readonly ChartParts[]): Drawn[] =>
     list.map((parts, i) => [kind, { ...parts, id: i === 0 ? kind : `${kind}-${i + 1}` }]);
   const whole = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
     many(kind, parts === undefined ? [] : [parts]);
   const one = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
-    whole(kind, lines.length < all.length && parts ? ofFastest(parts) : parts);
+    whole(kind, lines.length < all.length ? noting(fastestOnly, parts) : parts);
+  const bySize = (kind: ChartKind, parts: ChartParts | undefined): Drawn[] =>
+    one(kind, noting(leftOut, parts));
+  const times = timeBySize(shown);
   return [
     ...many('soak', runs.flatMap(soakCharts)),
-    ...one('bandwidth', bandwidthBySize(withModels)),
-    ...one('latency', timeBySize(withModels) ?? configurations(lines, 'time')),
-    ...one('busbw', busBandwidth(withModels)),
-    ...one('line', lineShare(withModels)),
-    ...one('of-bound', boundShare(lines)),
+    ...bySize('bandwidth', bandwidthBySize(shown)),
+    ...(times ? bySize('latency', times) : one('latency', configurations(lines, 'time'))),
+    ...bySize('busbw', busBandwidth(shown)),
+    ...bySize('line', lineShare(shown)),
+    ...bySize('of-bound', boundShare(shown.filter(({ isModel }) => !isModel))),
     ...one('configurations', several(lines) ? configurations(lines, 'bandwidth') : undefined),
-    ...one('nodes', byNodes(lines)),
+    ...one('nodes', nodes),
     ...one('buffers', byBuffers(lines, 'bandwidth')),
     ...one('buffers-time', byBuffers(lines, 'time')),
     ...one('proxy', proxyShare(lines)),
@@ -99,10 +105,11 @@ function chartsOfKinds(
   });
 }
 
-const ofFastest = (parts: ChartParts): ChartParts => ({
-  ...parts,
-  caption: `${parts.caption} Each kernel is shown with the shape that is fastest at the largest size; the table lists all shapes.`,
-});
+const fastestOnly =
+  'Each kernel is shown with the shape that is fastest at the largest size; the table lists all shapes.';
+
+const noting = (note: string | undefined, parts: ChartParts | undefined): ChartParts | undefined =>
+  parts && note ? { ...parts, caption: `${parts.caption} ${note}` } : parts;
 
 /** Whether bars beside each other say more than a line over the size. */
 function several(lines: readonly Line[]): boolean {

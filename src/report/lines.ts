@@ -146,6 +146,38 @@ function fastestOf(lines: readonly Line[]): Line {
   return lines.reduce((a, b) => (timeOf(b) < timeOf(a) ? b : a));
 }
 
+/** What runs of different sizes differ in: their number of hosts, or of ranks where all have as many hosts. */
+export function worldSizes(lines: readonly Line[]): {
+  readonly noun: 'hosts' | 'ranks';
+  readonly of: (line: Line) => number;
+} {
+  const hosts = ({ run }: Line) => run.world.hosts.length;
+  return new Set(lines.map(hosts)).size > 1
+    ? { noun: 'hosts', of: hosts }
+    : { noun: 'ranks', of: ({ run }) => run.world.ranks };
+}
+
+/** A chart by size with more lines than this cannot be read. */
+const mostLines = 12;
+
+/**
+ * The lines that charts by size show. Where another chart shows them all by the size of the world, of too many only
+ * those of the smallest and largest world; `leftOut` says so.
+ */
+export function linesBySize(
+  lines: readonly Line[],
+  shownByWorld: boolean,
+): { readonly shown: readonly Line[]; readonly leftOut?: string } {
+  const { noun, of } = worldSizes(lines);
+  const drawn = lines.filter(({ rows }) => rows.length > 1);
+  const between = [...new Set(drawn.map(of))].sort((a, b) => a - b).slice(1, -1);
+  if (!shownByWorld || lines.length <= mostLines || between.length === 0) return { shown: lines };
+  return {
+    shown: lines.filter((line) => !between.includes(of(line))),
+    leftOut: `Not shown: ${between.join(', ')} ${noun}; see the chart by number of ${noun} and the tables.`,
+  };
+}
+
 /** A row that failed has times, but none that say how fast anything is. */
 export const isPassed = (row: Row): boolean => row.outcome === 'passed';
 

@@ -3,7 +3,7 @@ import { sizeText } from '../../measure/units.js';
 import { traitsOf } from '../../results/column-name.js';
 import type { Row } from '../../results/schema.js';
 import type { ChartParts } from '../chart.js';
-import { commonBytes, type Line, rowAt, withLeftOut } from '../lines.js';
+import { commonBytes, type Line, rowAt, withLeftOut, worldSizes } from '../lines.js';
 import { differencesBeside, type FactName } from '../run-names.js';
 import { barChart } from './bars.js';
 import { bandwidth, chartBySize, latency, type Measure } from './by-size.js';
@@ -46,17 +46,13 @@ const rowIn = (line: Line | undefined, bytes: number): Row | undefined =>
 
 /** One run per number of hosts, or of ranks where all have the same hosts. */
 export function byNodes(lines: readonly Line[]): ChartParts | undefined {
-  const hosts = new Set(lines.map(({ run }) => run.world.hosts.length));
-  const [noun, x] =
-    hosts.size > 1
-      ? ['hosts', ({ run }: Line) => run.world.hosts.length]
-      : (['ranks', ({ run }: Line) => run.world.ranks] as const);
+  const { noun, of } = worldSizes(lines);
   return scalingChart(lines, {
-    nameOf: namedApart(lines, hosts.size > 1 ? ['hosts', 'ranks'] : ['ranks', 'ranksPerHost']),
+    nameOf: namedApart(lines, noun === 'hosts' ? ['hosts', 'ranks'] : ['ranks', 'ranksPerHost']),
     title: (size) => `Bandwidth by number of ${noun}, ${size}`,
     caption: `One run per number of ${noun}. In an all-to-all the figure is per peer: once the line is full, it halves when the number of peers doubles.`,
     xName: noun,
-    x,
+    x: of,
     measure: bandwidth,
   });
 }

@@ -1,9 +1,8 @@
-import { formatNanoseconds, sizeText } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
-import { across, framed, strokeOf, upright } from '../axes.js';
-import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
+import { type ChartParts, rounded } from '../chart.js';
 import { commonBytes, isPassed, type Line, rowAt, withLeftOut } from '../lines.js';
-import { decadeTicks } from '../ticks.js';
+import { shareCurves } from './share-curves.js';
 
 type Timed = Row & { readonly requestTimes: NonNullable<Row['requestTimes']> };
 
@@ -20,37 +19,24 @@ export function requestTimes(lines: readonly Line[]): ChartParts | undefined {
     return isTimed(row) ? [{ line, row }] : [];
   });
   if (drawn.length === 0) return undefined;
-  const times = drawn.flatMap(({ row }) => row.requestTimes.quantiles);
-  return {
+  return shareCurves({
     title: `Time to the last page of a request, pages of ${sizeText(bytes)}`,
     caption: withLeftOut(
       'Share of requests whose last page arrived within a given time after the request’s start. A steep curve means equal times; a long tail to the right means slow requests.',
       timed,
       bytes,
     ),
-    summary: drawn.map(({ line, row }) => `${line.name} ${summaryOf(row)}`).join('; '),
-    heightPx: plotHeightPx,
-    option: framed({
-      tooltip: 'share ns percent',
-      trigger: 'item',
-      legend: drawn.map(({ line }) => line.name),
-      x: across({ name: 'time to the last page', text: 'ns', ticks: decadeTicks(times) }),
-      y: upright({ name: 'share of requests', text: 'percent', max: 100 }),
-      yName: 'share of requests',
-      series: drawn.map(({ line, row }) => ({
-        type: 'line',
-        step: 'end',
-        name: line.name,
-        ...strokeOf(line),
-        showSymbol: false,
-        data: curveOf(row),
-      })),
-    }),
-  };
+    time: 'time to the last page',
+    share: 'share of requests',
+    curves: drawn.map(({ line, row }) => ({
+      line,
+      points: curveOf(row),
+      p50: row.lastPageP50Nanoseconds!,
+      p99: row.lastPageP99Nanoseconds!,
+    })),
+    symbols: { showSymbol: false },
+  });
 }
-
-const summaryOf = ({ lastPageP50Nanoseconds: p50, lastPageP99Nanoseconds: p99 }: Row): string =>
-  `p50 ${formatNanoseconds(p50!)}, p99 ${formatNanoseconds(p99!)}`;
 
 function curveOf({ requestTimes: { quantiles } }: Timed): number[][] {
   const last = quantiles.length - 1;

@@ -1,11 +1,11 @@
-import { formatNanoseconds, sizeText } from '../../measure/units.js';
+import { sizeText } from '../../measure/units.js';
 import type { Row } from '../../results/schema.js';
-import { across, framed, places, strokeOf, upright } from '../axes.js';
+import { framed, places, upright } from '../axes.js';
 import { type ChartParts, plotHeightPx, rounded } from '../chart.js';
 import { texts } from '../hydrate.js';
 import { commonBytes, isPassed, type Line, rowAt, sizeName, withLeftOut } from '../lines.js';
 import { fewestSamples, percentilesIn } from '../spread.js';
-import { decadeTicks } from '../ticks.js';
+import { shareCurves } from './share-curves.js';
 
 const boxPercents = [1, 25, 50, 75, 99];
 /** More boxes than this are too thin to read; the table has them all. */
@@ -87,38 +87,21 @@ export function distribution(lines: readonly Line[]): ChartParts | undefined {
     return enough(row) ? [{ line, row }] : [];
   });
   if (drawn.length === 0) return undefined;
-  const curves = drawn.map(({ row }) => curveOf(row));
-  const times = curves.flatMap((curve) => curve.map(([time]) => time!));
-  return {
+  return shareCurves({
     title: `Distribution of the samples, ${sizeText(bytes)}`,
     caption: withLeftOut(
       'Share of samples that finished within a given time. A steep curve is steady; a long stretch to the right is a tail.',
       lines,
       bytes,
     ),
-    summary: drawn
-      .map(({ line, row: { nanoseconds } }) => {
-        return `${line.name} p50 ${formatNanoseconds(nanoseconds!.p50)}, p99 ${formatNanoseconds(nanoseconds!.p99)}`;
-      })
-      .join('; '),
-    heightPx: plotHeightPx,
-    option: framed({
-      tooltip: 'share ns percent',
-      trigger: 'item',
-      legend: drawn.map(({ line }) => line.name),
-      x: across({ name: 'time per iteration', text: 'ns', ticks: decadeTicks(times) }),
-      y: upright({ name: 'share of samples', text: 'percent', max: 100 }),
-      yName: 'share of samples',
-      series: drawn.map(({ line }, i) => ({
-        type: 'line',
-        step: 'end',
-        name: line.name,
-        ...strokeOf(line),
-        symbolSize: 4,
-        data: curves[i],
-      })),
+    time: 'time per iteration',
+    share: 'share of samples',
+    curves: drawn.map(({ line, row }) => {
+      const { p50, p99 } = row.nanoseconds!;
+      return { line, points: curveOf(row), p50, p99 };
     }),
-  };
+    symbols: { symbolSize: 4 },
+  });
 }
 
 function curveOf(row: Row): number[][] {
