@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadLibrary } from '../../src/fabric/library.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
-import { connectPair, providers } from './pair.js';
+import { connectPair, providers, wrongAfterWrites } from './pair.js';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -181,7 +181,6 @@ describe.each(providers)('$name', ({ options }) => {
     const cell = 4 * KiB;
     const count = 250;
     await using link = await connectPair(options, 4 * count * cell, 4);
-    await link.source.fill(11);
     const random = seededRandom(12);
     const places = Array.from({ length: 4 * count }, (_, i) => ({
       offset: i * cell + Math.floor(random() * 64),
@@ -189,19 +188,6 @@ describe.each(providers)('$name', ({ options }) => {
       channel: Math.floor(random() * 4),
       immediate: Math.floor(random() * 65536),
     })).sort(() => random() - 0.5);
-    await Promise.all(
-      places.flatMap(({ offset, bytes, channel, immediate }) => [
-        link.fabrics[0]
-          .channel(1, channel)
-          .write(link.source.slice(offset, bytes), link.remoteTarget.slice(offset, bytes), {
-            immediate,
-          }),
-        link.fabrics[1].channel(0, channel).immediate(immediate, { timeoutMs: 20_000 }),
-      ]),
-    );
-    for (const { offset, bytes } of places) {
-      const found = await link.target.verify(11, { offset, bytes, position: offset });
-      expect(found).toMatchObject({ wrong: 0 });
-    }
+    expect(await wrongAfterWrites(link, places, 11)).toBe(0);
   });
 });

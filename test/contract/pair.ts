@@ -80,3 +80,32 @@ export async function connectPair(
     },
   };
 }
+
+interface Place {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly channel: number;
+  readonly immediate: number;
+}
+
+/** Writes the pattern of `seed` to all places at once, awaits their immediates, and counts the bytes that are wrong. */
+export async function wrongAfterWrites(
+  { fabrics, source, target, remoteTarget }: Pair,
+  places: readonly Place[],
+  seed: number,
+): Promise<number> {
+  await source.fill(seed);
+  await Promise.all(
+    places.flatMap(({ offset, bytes, channel, immediate }) => [
+      fabrics[0]
+        .channel(1, channel)
+        .write(source.slice(offset, bytes), remoteTarget.slice(offset, bytes), { immediate }),
+      fabrics[1].channel(0, channel).immediate(immediate, { timeoutMs: 20_000 }),
+    ]),
+  );
+  let wrong = 0;
+  for (const { offset, bytes } of places) {
+    wrong += (await target.verify(seed, { offset, bytes, position: offset })).wrong;
+  }
+  return wrong;
+}

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ignoresDirection } from '../../src/fabric/providers.js';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { shuffle } from '../native/hooks.js';
-import { connectPair, connectRanks, software } from './pair.js';
+import { connectPair, connectRanks, software, wrongAfterWrites } from './pair.js';
 
 const KiB = 1024;
 
@@ -90,7 +90,6 @@ describe.each(software)('%s', (provider) => {
     const count = 200;
     await using link = await connectPair({ provider }, count * cell, 2);
     for (const fabric of link.fabrics) shuffle(fabric, seed, 0.5);
-    await link.source.fill(seed);
     const random = seededRandom(seed);
     const places = Array.from({ length: count }, (_, i) => ({
       offset: i * cell,
@@ -98,20 +97,7 @@ describe.each(software)('%s', (provider) => {
       channel: Math.floor(random() * 2),
       immediate: Math.floor(random() * 4),
     }));
-    await Promise.all(
-      places.flatMap(({ offset, bytes, channel, immediate }) => [
-        link.fabrics[0]
-          .channel(1, channel)
-          .write(link.source.slice(offset, bytes), link.remoteTarget.slice(offset, bytes), {
-            immediate,
-          }),
-        link.fabrics[1].channel(0, channel).immediate(immediate, { timeoutMs: 10_000 }),
-      ]),
-    );
-    for (const { offset, bytes } of places) {
-      const found = await link.target.verify(seed, { offset, bytes, position: offset });
-      expect(found).toMatchObject({ wrong: 0 });
-    }
+    expect(await wrongAfterWrites(link, places, seed)).toBe(0);
   });
 
   // efa-direct promises no order between messages.
