@@ -93,25 +93,6 @@ describe('every figure of the reference has its chart', () => {
     expect(axisOf(drawn, 'xAxis')).toMatchObject({ type: 'log', name: 'hosts' });
   });
 
-  test('by size, of many numbers of nodes the smallest and the largest', () => {
-    const four = made.nodeRuns().map((run) => ({
-      ...run,
-      rows: run.rows.flatMap((row) => [row, { ...row, bytes: row.bytes! * 2 }]),
-    }));
-    const world = { ranks: 32, hosts: made.hosts(32), launcher: 'slurm' };
-    const five = [...four, { ...four[3]!, id: 'largest', world }];
-    const shownIn = (id: string, runs: readonly Run[]) =>
-      new Set(linesIn(chart(runs, id)).map(({ name }) => name.split(' · ')[1]));
-    for (const id of ['bandwidth', 'latency', 'busbw', 'line']) {
-      expect(shownIn(id, five)).toEqual(new Set(['2 hosts', '32 hosts']));
-      expect(chart(five, id).caption).toContain('Not shown: 4, 8, 16 hosts; see the chart');
-      expect(shownIn(id, four).size).toBe(4);
-      expect(chart(four, id).caption).not.toContain('Not shown');
-    }
-    const [line] = linesIn(chart(five, 'nodes'));
-    expect(line!.data.map(([hosts]) => hosts)).toEqual([2, 4, 8, 16, 32]);
-  });
-
   test('round-robin against split', () => {
     const drawn = chart(made.bufferRuns(), 'buffers');
     expect(linesIn(drawn).map(({ name }) => name)).toContain('RoundRobinDMA');

@@ -8,6 +8,7 @@ import { measuredText } from '../../src/report/measured.js';
 import { cardsOf } from '../../src/report/run-cards.js';
 import { comparisonParts } from '../../src/results/formats/comparison.js';
 import type { Run } from '../../src/results/schema.js';
+import { chart, linesIn } from './drawn.js';
 import * as made from './fixtures.js';
 import * as gpu from './gpu-fixtures.js';
 
@@ -169,4 +170,23 @@ test('the median of an even number of pairs is halfway between the middle two', 
 
 test.each(benchmarks.map(({ id }) => id))('what the clock encloses in %s is said', (id) => {
   expect(measuredText([made.run(id, [])])[0]).toMatch(new RegExp(`^${id}\\. One iteration: `));
+});
+
+test('charts by size of many runs show the smallest and the largest number of hosts', () => {
+  const four = made.nodeRuns().map((run) => ({
+    ...run,
+    rows: run.rows.flatMap((row) => [row, { ...row, bytes: row.bytes! * 2 }]),
+  }));
+  const world = { ranks: 32, hosts: made.hosts(32), launcher: 'slurm' };
+  const five = [...four, { ...four[3]!, id: 'largest', world }];
+  const shownIn = (id: string, runs: readonly Run[]) =>
+    new Set(linesIn(chart(runs, id)).map(({ name }) => name.split(' · ')[1]));
+  for (const id of ['bandwidth', 'latency', 'busbw', 'line']) {
+    expect(shownIn(id, five)).toEqual(new Set(['2 hosts', '32 hosts']));
+    expect(chart(five, id).caption).toContain('Not shown: 4, 8, 16 hosts; see the chart');
+    expect(shownIn(id, four).size).toBe(4);
+    expect(chart(four, id).caption).not.toContain('Not shown');
+  }
+  const [line] = linesIn(chart(five, 'nodes'));
+  expect(line!.data.map(([hosts]) => hosts)).toEqual([2, 4, 8, 16, 32]);
 });

@@ -2,28 +2,19 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeBundleFile } from '../../scripts/bundle-file.mjs';
+import { temporaryFolders } from './folders.js';
 
-const folders: string[] = [];
-const folder = () => {
-  folders.push(mkdtempSync(join(tmpdir(), 'weft-bundle-test-')));
-  return folders.at(-1)!;
-};
-afterAll(() => {
-  for (const one of folders) rmSync(one, { recursive: true });
-});
+const folder = temporaryFolders('weft-bundle-test-');
 
 describe('the file of a bundle', () => {
   /** One whose Node is a script that says what it was called with. */

@@ -1,31 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bundlePaths, lackingIn, runner } from '../../scripts/bundle.mjs';
 import { importedPackages, packagesFor } from '../../scripts/bundle-packages.mjs';
 import { readNeeds, unmet } from '../../scripts/elf.mjs';
+import { temporaryFolders } from './folders.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const folders: string[] = [];
-const folder = () => {
-  folders.push(mkdtempSync(join(tmpdir(), 'weft-bundle-test-')));
-  return folders.at(-1)!;
-};
-afterAll(() => {
-  for (const one of folders) rmSync(one, { recursive: true });
-});
+const folder = temporaryFolders('weft-bundle-test-');
 
 /** A header and all of ours that it includes. */
 function includedBy(path: string, seen = new Set<string>()): Set<string> {
