@@ -25,6 +25,19 @@ void Executor::iterateAll(std::vector<double>& samples) {
   }
 }
 
+inline bool Executor::look() {
+  if (port_.drain(*this) == 0) return false;
+  if (!failure_.empty() || !port_.faults.empty()) [[unlikely]] giveFailure();
+  if (silent_) [[unlikely]] endSilence();
+  quiet_ = 0;
+  progressed_ = true;
+  return true;
+}
+
+void Executor::poll() {
+  if (!look()) idle();
+}
+
 void Executor::iterate() {
   if (aborted_.load(std::memory_order_relaxed)) giveUp();
   left_ = static_cast<uint32_t>(tracks_.size());
@@ -41,8 +54,9 @@ void Executor::iterate() {
   while (left_ > 0) {
     if (!later_.empty()) lookAtClock();
     if (copies_) pollCopies();
-    if (sums_) workOnSums();
-    if (left_ > 0) poll();
+    bool added = sums_ && workOnSums();
+    // A rank with numbers to add has no core to offer.
+    if (left_ > 0 && !look() && !added) idle();
   }
 }
 
@@ -207,14 +221,6 @@ void Executor::completed(Operation& operation, uint64_t bytes) {
   if (!over_) settled(operation, bytes);
 }
 
-void Executor::poll() {
-  if (port_.drain(*this) == 0) return idle();
-  if (!failure_.empty() || !port_.faults.empty()) [[unlikely]] giveFailure();
-  if (silent_) [[unlikely]] endSilence();
-  quiet_ = 0;
-  progressed_ = true;
-}
-
 void Executor::finishBeside() {
   for (uint32_t index : beside_) {
     tracks_[index].done = 1;
@@ -229,7 +235,7 @@ void Executor::finishBeside() {
 
 void Executor::idle() {
   quiet_++;
-  if (quiet_ > options_.spinsBeforeYield) sched_yield();
+  if (quiet_ >= options_.spinsBeforeYield) sched_yield();
   if (quiet_ % kPollsBetweenChecks != 0) return;
   port_.readEvents();
   if (!port_.faults.empty()) giveFailure();

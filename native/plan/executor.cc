@@ -224,8 +224,10 @@ void Executor::pollCopies() {
 }
 
 // A slice at a time, so that the network goes on.
-void Executor::workOnSums() {
-  if (sums_->work(beside_)) finishBeside();
+bool Executor::workOnSums() {
+  if (!sums_->work(beside_)) return false;
+  finishBeside();
+  return true;
 }
 
 }  // namespace weft

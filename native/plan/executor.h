@@ -163,9 +163,11 @@ class Executor : public Completer {
   /// Finishes a step at the moment it is activated. Long rows of such steps do not nest.
   void finishAtOnce(uint32_t index);
   void idle();
+  /// Takes what the queues have; false when that is nothing.
+  bool look();
   void poll();
   void pollCopies();
-  void workOnSums();
+  bool workOnSums();
   [[gnu::cold]] void activateAtItsTime(uint32_t index);
   [[gnu::cold]] void lookAtClock();
   /// Whether a join's time is to come and this rank has nothing under way until then but what peers may wait with, too.

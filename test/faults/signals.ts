@@ -143,7 +143,7 @@ const gone = (target: Target, phase: Phase): Cell => ({
   ends: {
     exit: 'SIGKILL',
     says: [],
-    file: fileAt(phase),
+    file: fileAt(phase, undefined, outcomes(phase)),
     sweptByNextRun: true,
   },
   chosen: target.on === 'launcher' && phase === 'timed',
@@ -168,9 +168,9 @@ const paused = (phase: Phase): Cell => ({
 const suspended = (phase: Phase): Cell => ({
   fault: {
     ...toTarget('SIGSTOP', targets[1]!, phase),
-    timeout: 4,
+    timeout: 8,
     after: async ({ launcher }) => {
-      await sleep(6000);
+      await sleep(10_000);
       process.kill(-launcher, 'SIGCONT');
       if (phase !== 'timed') return;
       await sleep(2000);
