@@ -150,9 +150,10 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
   return launcher.start({ ranks, pin: job.settings.pin, ...command }).then((end) => {
     if (end.code === exitCode.ok) return exitCode.ok;
     if (!end.explained) {
-      process.stderr.write(
-        `weft: ${launcher.command} ${howEnded(end)}, and no rank reported an error\n`,
-      );
+      const why = end.stoppedBy
+        ? `stopped by ${end.stoppedBy}`
+        : `${launcher.command} ${howEnded(end)}, and no rank reported an error`;
+      process.stderr.write(`weft: ${why}\n`);
     }
     // A launcher makes a code of its own of a rank that was killed.
     const ours = Object.values<number>(exitCode).find((code) => code === end.code);

@@ -12,6 +12,8 @@ import { hasShim } from './shims.js';
 export interface LauncherEnd {
   readonly code: number | undefined;
   readonly signal: NodeJS.Signals | undefined;
+  /** The signal that we were sent meanwhile, and passed on. */
+  readonly stoppedBy: NodeJS.Signals | undefined;
   /** Some rank said why it failed, or that it would end with a code of its own. */
   readonly explained: boolean;
 }
@@ -102,6 +104,8 @@ async function startByMpi(launcher: MpiLauncher, start: MpiStart): Promise<Launc
   }
 }
 
+const passedOn = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 async function launchAndWait(
   launcher: MpiLauncher,
   start: MpiStart,
@@ -121,12 +125,17 @@ async function launchAndWait(
       ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
     },
   });
-  const pass = (signal: NodeJS.Signals) => void child.kill(signal);
-  process.on('SIGINT', pass).on('SIGTERM', pass);
+  let stoppedBy: NodeJS.Signals | undefined;
+  const pass = (signal: NodeJS.Signals) => {
+    stoppedBy ??= signal;
+    // mpirun knows no SIGHUP.
+    child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
+  };
+  for (const signal of passedOn) process.on(signal, pass);
   try {
     const [code, signal] = await once(child, 'exit');
-    return { code: code ?? undefined, signal: signal ?? undefined };
+    return { code: code ?? undefined, signal: signal ?? undefined, stoppedBy };
   } finally {
-    process.off('SIGINT', pass).off('SIGTERM', pass);
+    for (const signal of passedOn) process.off(signal, pass);
   }
 }

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/results/schema.js';
 import { Desk, withFault } from '../benchmarks/weft.js';
@@ -83,6 +84,18 @@ describe('--against', () => {
     expect(ours).toMatchObject({ column: 'SinglePin', outcome: 'passed' });
     expect(gloo).toMatchObject({ column: 'gloo', outcome: 'failed' });
     expect(gloo!.reason).toMatch(/on rank \d, byte 100 from rank \d is 0x/);
+  });
+
+  test('a signal that ends a job of mpirun is named', async () => {
+    using desk = new Desk();
+    const job = desk.start(
+      'all2all -b 4K -e 4K --columns SinglePin --budget-ms 60000 --against mpi',
+    );
+    while (!existsSync(join(desk.folder, 'weft-results'))) await sleep(50);
+    job.kill('SIGHUP');
+    const { exitCode, stderr } = await job;
+    expect(stderr).toMatch(/stopped by SIG(HUP|TERM)/);
+    expect(exitCode).toBe(1);
   });
 
   test.each([
