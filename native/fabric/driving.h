@@ -8,6 +8,29 @@
 
 namespace weft {
 
+inline ssize_t Port::writeNow(Endpoint& endpoint, Operation& operation, uint64_t flags, uint32_t data) {
+  iovec local{operation.buffer, operation.bytes};
+  fi_rma_iov remote{operation.remoteAddress, operation.bytes, operation.remoteKey};
+  fi_msg_rma message{};
+  message.msg_iov = &local;
+  message.desc = &operation.descriptor;
+  message.iov_count = 1;
+  message.addr = endpoint.peers[operation.peer];
+  message.rma_iov = &remote;
+  message.rma_iov_count = 1;
+  message.context = &operation.context;
+  message.data = data;
+  return fi_writemsg(endpoint.ep, &message, flags | FI_COMPLETION);
+}
+
+inline ssize_t Port::tryWrite(Endpoint& endpoint, Operation& operation) {
+  // Nothing needs delivering in an empty write, and shm 1.17 never completes one that asks for it.
+  bool delivered = operation.delivered && operation.bytes > 0;
+  if (delivered && endpoint.acknowledged) return acknowledgements_->write(endpoint, operation);
+  uint64_t flags = (delivered ? FI_DELIVERY_COMPLETE : 0) | (operation.hasData ? FI_REMOTE_CQ_DATA : 0);
+  return writeNow(endpoint, operation, flags, operation.data);
+}
+
 inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
   if (endpoint.pool && operation.kind == OperationKind::Recv) [[unlikely]] return receivePooled(endpoint, operation);
   fi_addr_t peer = endpoint.peers[operation.peer];
@@ -35,8 +58,9 @@ inline ssize_t Port::tryPost(Endpoint& endpoint, Operation& operation) {
 inline bool Port::post(Operation& operation) {
   Endpoint& endpoint = *endpoints_[operation.endpoint];
   ssize_t result = -FI_EAGAIN;
-  if (!endpoint.backlog.empty() && endpoint.backlog.has(Backlog::keyOf(operation))) [[unlikely]] {
-    // Earlier posts go first.
+  if (!endpoint.backlog.empty() && endpoint.backlog.has(Backlog::keyOf(operation))) {
+    wait(endpoint, operation);  // earlier posts go first
+    return false;
   } else if (operation.kind == OperationKind::Send && operation.bytes <= endpoint.injectBytes) {
     fi_addr_t peer = endpoint.peers[operation.peer];
     result = endpoint.directed ? fi_inject(endpoint.ep, operation.buffer, operation.bytes, peer)
@@ -53,6 +77,30 @@ inline bool Port::post(Operation& operation) {
   if (result == kNothingToDo) return true;
   refused(endpoint, operation, result);
   return false;
+}
+
+inline void Port::wait(Endpoint& endpoint, Operation& operation) {
+  operation.region->inFlight++;
+  endpoint.backlog.push(operation);
+}
+
+inline ssize_t Port::repost(Endpoint& endpoint, Operation& operation) {
+  Endpoint::Queue& queue = endpoint.queueOf(operation);
+  if (queue.inFlight >= queue.limit) return -FI_EAGAIN;
+  // A pool takes whatever it is given, and its completer may post it again before tryPost returns.
+  bool pooled = endpoint.pool && operation.kind == OperationKind::Recv && !endpoint.pool->owns(operation);
+  Backlog::Key key = Backlog::keyOf(operation);
+  if (pooled) [[unlikely]] endpoint.backlog.pop(key);
+  ssize_t result = tryPost(endpoint, operation);
+  if (result == -FI_EAGAIN) return result;
+  if (!pooled) endpoint.backlog.pop(key);
+  if (result == 0) [[likely]] queue.inFlight++;
+  else takenOtherwise(operation, result);
+  return result;
+}
+
+inline void Port::madeRoom(Endpoint& endpoint, const Operation& completed) {
+  if (Operation* oldest = endpoint.backlog.oldest(Backlog::keyOf(completed))) repost(endpoint, *oldest);
 }
 
 template <typename Driver>
@@ -92,7 +140,7 @@ inline void Port::complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Dr
     if (source != operation.peer) [[unlikely]] return misdirected(operation, source, entry.len);
   }
   uint64_t bytes = receive ? entry.len : operation.bytes;
-  if (!endpoint.backlog.empty()) [[unlikely]] madeRoom(endpoint, operation);
+  if (!endpoint.backlog.empty()) madeRoom(endpoint, operation);
   if (operation.completer == &driver) [[likely]] driver.settled(operation, bytes);
   else operation.completer->completed(operation, bytes);
 }
@@ -112,7 +160,7 @@ inline size_t Port::drain(Driver& driver) {
     } else if (count != -FI_EAGAIN && count < 0) [[unlikely]] {
       seen += readError(endpoint, count);
     }
-    if (!endpoint.backlog.empty() && ++endpoint.looks % kLooksBetweenRetries == 0) [[unlikely]] seen += retry(endpoint);
+    if (!endpoint.backlog.empty() && endpoint.retryDue(count > 0)) [[unlikely]] seen += retry(endpoint);
   }
   return chaos ? seen + letThrough(driver) : seen;
 }

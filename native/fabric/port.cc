@@ -23,29 +23,6 @@ void Port::close() {
   endpoints_.clear();
 }
 
-ssize_t Port::tryWrite(Endpoint& endpoint, Operation& operation) {
-  // Nothing needs delivering in an empty write, and shm 1.17 never completes one that asks for it.
-  bool delivered = operation.delivered && operation.bytes > 0;
-  if (delivered && endpoint.acknowledged) return acknowledgements_->write(endpoint, operation);
-  uint64_t flags = (delivered ? FI_DELIVERY_COMPLETE : 0) | (operation.hasData ? FI_REMOTE_CQ_DATA : 0);
-  return writeNow(endpoint, operation, flags, operation.data);
-}
-
-ssize_t Port::writeNow(Endpoint& endpoint, Operation& operation, uint64_t flags, uint32_t data) {
-  iovec local{operation.buffer, operation.bytes};
-  fi_rma_iov remote{operation.remoteAddress, operation.bytes, operation.remoteKey};
-  fi_msg_rma message{};
-  message.msg_iov = &local;
-  message.desc = &operation.descriptor;
-  message.iov_count = 1;
-  message.addr = endpoint.peers[operation.peer];
-  message.rma_iov = &remote;
-  message.rma_iov_count = 1;
-  message.context = &operation.context;
-  message.data = data;
-  return fi_writemsg(endpoint.ep, &message, flags | FI_COMPLETION);
-}
-
 ssize_t Port::receivePooled(Endpoint& endpoint, Operation& operation) {
   if (endpoint.pool->owns(operation)) {
     return fi_recv(endpoint.ep, operation.buffer, operation.bytes, operation.descriptor, FI_ADDR_UNSPEC, &operation.context);
@@ -65,8 +42,7 @@ Counter& Port::addCounter(uint32_t source, uint32_t slot) {
 void Port::refused(Endpoint& endpoint, Operation& operation, ssize_t result) {
   if (result > 0) return;  // taken by a pool
   if (result != -FI_EAGAIN) check(result, "post");
-  operation.region->inFlight++;
-  endpoint.backlog.push(operation);
+  wait(endpoint, operation);
 }
 
 // Queues open and close meanwhile, so the list is looked at again each time.
@@ -76,40 +52,20 @@ size_t Port::retry(Endpoint& endpoint) {
   for (size_t i = 0; i < backlog.open().size(); i++) {
     Backlog::Key key = backlog.open()[i];
     while (Operation* oldest = backlog.oldest(key)) {
-      if (!repost(endpoint, *oldest, failures)) break;
+      ssize_t result = repost(endpoint, *oldest);
+      if (result == -FI_EAGAIN) break;
+      failures += result < 0;
     }
   }
   return failures;
 }
 
-void Port::madeRoom(Endpoint& endpoint, const Operation& completed) {
-  size_t failures = 0;  // their completers know
-  if (Operation* oldest = endpoint.backlog.oldest(Backlog::keyOf(completed))) repost(endpoint, *oldest, failures);
-}
-
-bool Port::repost(Endpoint& endpoint, Operation& operation, size_t& failures) {
-  Endpoint::Queue& queue = endpoint.queueOf(operation);
-  if (queue.inFlight >= queue.limit) return false;
-  // A pool takes whatever it is given, and its completer may post it again before tryPost returns.
-  bool pooled = endpoint.pool && operation.kind == OperationKind::Recv && !endpoint.pool->owns(operation);
-  Backlog::Key key = Backlog::keyOf(operation);
-  if (pooled) endpoint.backlog.pop(key);
-  ssize_t result = tryPost(endpoint, operation);
-  if (result == -FI_EAGAIN) return false;
-  if (!pooled) endpoint.backlog.pop(key);
-  if (result == 0) {
-    queue.inFlight++;
-  } else if (result == kNothingToDo) {
-    operation.region->inFlight--;
-    operation.completer->completed(operation, 0);
-  } else if (result > 0) {
-    operation.region->inFlight--;  // of the queue; the pool has counted it again
-  } else {
-    failures++;
-    operation.region->inFlight--;
-    operation.completer->failed(operation, static_cast<int>(-result), Library::get().strerror(static_cast<int>(-result)));
-  }
-  return true;
+void Port::takenOtherwise(Operation& operation, ssize_t result) {
+  operation.region->inFlight--;  // of the queue; a pool that took it has counted it again
+  if (result == kNothingToDo) operation.completer->completed(operation, 0);
+  if (result >= 0) return;
+  int code = static_cast<int>(-result);
+  operation.completer->failed(operation, code, Library::get().strerror(code));
 }
 
 bool Port::cancel(Operation& operation) {

@@ -55,7 +55,7 @@ struct Endpoint {
   bool directed, acknowledged;     // see EndpointOptions
   uint32_t unusualBits = 0, usual = 0;  // an arrival whose bits differ from the usual is more than a count
   Backlog backlog;
-  unsigned looks = 0;  // while posts wait
+  unsigned looks = 0;  // while posts wait, since they were last tried
   size_t maxMessageBytes = 0, maxWriteBytes = 0;
   std::optional<bool> emulatedWrites;  // where the provider says whether it makes writes of sends
   std::vector<Mailbox> mailboxes;      // by rank, where writes are acknowledged
@@ -64,11 +64,20 @@ struct Endpoint {
   /// As errors name it: the channel, and the NIC where libfabric knows it.
   std::string label() const;
   bool recalls() const, reads() const;  // receives can be cancelled; peers can be read from
+  /// After a look at the queue: whether waiting posts are to be tried although no completion made room for them. A
+  /// refusal costs as much as a post, and completions that come make room: then rarely.
+  bool retryDue(bool completions) {
+    looks += completions ? 1 : kEmptyLook;
+    if (looks < kLooksBetweenRetries) [[likely]] return false;
+    looks = 0;
+    return true;
+  }
   Queue& queueOf(const Operation& operation) {
     return operation.kind == OperationKind::Recv ? receives : sends;
   }
 
  private:
+  static constexpr unsigned kLooksBetweenRetries = 128, kEmptyLook = 8;
   void open(const EndpointOptions& options);
   void openEvents();
   void readLimits();
@@ -176,7 +185,6 @@ class Port {
 
  private:
   static constexpr ssize_t kBatch = 16, kNothingToDo = 2;
-  static constexpr unsigned kLooksBetweenRetries = 16;
 
   /// kNothingToDo where there is nothing to post. Another number above 0: taken, and its completer knows or will know.
   ssize_t tryPost(Endpoint& endpoint, Operation& operation);
@@ -184,16 +192,22 @@ class Port {
   template <typename Driver>
   void complete(Endpoint& endpoint, const fi_cq_data_entry& entry, Driver& driver);
 
+  /// Queues it behind the earlier posts of its kind.
+  void wait(Endpoint& endpoint, Operation& operation);
+  /// Tries a queued post, the oldest of its queue. -FI_EAGAIN where it waits on; a number below 0 where it failed for
+  /// good, which its completer knows.
+  ssize_t repost(Endpoint& endpoint, Operation& operation);
+  /// Where `completed` made room for a queued post, tries that. One, because a provider that holds as much as it can
+  /// takes a lock to refuse more, which shm's peers need to get on.
+  void madeRoom(Endpoint& endpoint, const Operation& completed);
+
   // Rare: marked cold to keep them out of the loop that inlines the rest.
   /// Queues what met back-pressure, and throws for any other refusal.
   [[gnu::cold]] void refused(Endpoint& endpoint, Operation& operation, ssize_t result);
   /// Tries all queued posts, each queue until a refusal. How many failed for good.
   [[gnu::cold]] size_t retry(Endpoint& endpoint);
-  /// Where `completed` made room for a queued post, tries that. One, because a provider that holds as much as it can
-  /// takes a lock to refuse more, which shm's peers need to get on.
-  void madeRoom(Endpoint& endpoint, const Operation& completed);
-  /// Tries a queued post, the oldest of its queue; false when it was refused again. Counts it if it failed for good.
-  bool repost(Endpoint& endpoint, Operation& operation, size_t& failures);
+  /// What no longer waits and yet is not in flight: nothing to do, a pool's, or failed.
+  [[gnu::cold]] void takenOtherwise(Operation& operation, ssize_t result);
   /// Handles a negative result of fi_cq_read; how many entries it read.
   [[gnu::cold]] size_t readError(Endpoint& endpoint, ssize_t answer);
   [[gnu::cold]] void misdirected(Operation& operation, uint32_t source, uint64_t bytes);

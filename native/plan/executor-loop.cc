@@ -144,33 +144,38 @@ bool Executor::postChunk(uint32_t index, Operation& operation) {
   }
 }
 
-void Executor::aim(uint32_t index, Operation& operation) {
+inline void Executor::aim(uint32_t index, Operation& operation) {
   const PlanStep& step = plan_.steps[index];
+  if (operation.id != index) aimAtStep(index, operation);
   size_t skip = static_cast<size_t>(tracks_[index].posted - 1) * plan_.chunkBytes;
   size_t remoteOffset = step.remoteOffset + skip;
+  operation.buffer = operation.region->memory.base + step.offset + skip;
+  operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
+  if (step.parts > 0) aimAtPart(index, operation, remoteOffset);
+  if (step.kind == PlanStep::Write || step.kind == PlanStep::Read) {
+    operation.remoteAddress = remoteOf(step).address[step.channel] + remoteOffset;
+  }
+  if (drop_ && step.kind != PlanStep::Recv) [[unlikely]] operation.bytes = 0;
+}
+
+void Executor::aimAtStep(uint32_t index, Operation& operation) {
+  const PlanStep& step = plan_.steps[index];
   Region* region = regions_[step.buffer];
   operation.id = index;
   operation.kind = static_cast<OperationKind>(step.kind);
   operation.endpoint = step.channel;
   operation.peer = step.peer;
   operation.region = region;
-  operation.buffer = region->memory.base + step.offset + skip;
-  operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
   operation.descriptor = region->descriptor[step.channel];
   operation.data = immediate(false, plan_.rank, step.slot);
-  if (step.parts > 0) [[unlikely]] aimAtPart(index, operation, remoteOffset);
-  if (step.kind == PlanStep::Write || step.kind == PlanStep::Read) {
-    const RemoteRegion& remote = *(step.kind == PlanStep::Write ? remotes_.targets : remotes_.sources)[step.peer];
-    operation.hasData = announced_;
-    operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
-    operation.remoteAddress = remote.address[step.channel] + remoteOffset;
-    operation.remoteKey = remote.key[step.channel];
-  }
-  if (drop_ && step.kind != PlanStep::Recv) operation.bytes = 0;
+  if (step.kind != PlanStep::Write && step.kind != PlanStep::Read) return;
+  operation.hasData = announced_;
+  operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
+  operation.remoteKey = remoteOf(step).key[step.channel];
 }
 
 // Chunks are posted in order: the first of an iteration begins with the first part.
-void Executor::aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset) {
+inline void Executor::aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset) {
   const PlanStep& step = plan_.steps[index];
   Cursor& cursor = cursors_[index];
   if (tracks_[index].posted == 1) cursor = {step.firstPart, 0};

@@ -159,7 +159,12 @@ class Executor : public Completer {
   void pump(Lane& lane);
   bool postChunk(uint32_t index, Operation& operation);
   void aim(uint32_t index, Operation& operation);
-  [[gnu::cold]] void aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset);
+  /// What all chunks of a step have in common.
+  void aimAtStep(uint32_t index, Operation& operation);
+  const RemoteRegion& remoteOf(const PlanStep& step) const {
+    return *(step.kind == PlanStep::Write ? remotes_.targets : remotes_.sources)[step.peer];
+  }
+  void aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset);
   /// Finishes a step at the moment it is activated. Long rows of such steps do not nest.
   void finishAtOnce(uint32_t index);
   void idle();
