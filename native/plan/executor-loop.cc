@@ -14,7 +14,6 @@ namespace weft {
 namespace {
 
 constexpr unsigned kPollsBetweenChecks = 64;
-
 }  // namespace
 
 void Executor::iterateAll(std::vector<double>& samples) {
@@ -152,9 +151,8 @@ inline void Executor::aim(uint32_t index, Operation& operation) {
   operation.buffer = operation.region->memory.base + step.offset + skip;
   operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
   if (step.parts > 0) aimAtPart(index, operation, remoteOffset);
-  if (step.kind == PlanStep::Write || step.kind == PlanStep::Read) {
-    operation.remoteAddress = remoteOf(step).address[step.channel] + remoteOffset;
-  }
+  bool remote = step.kind == PlanStep::Write || step.kind == PlanStep::Read;
+  if (remote) operation.remoteAddress = remoteOf(step).address[step.channel] + remoteOffset;
   if (drop_ && step.kind != PlanStep::Recv) [[unlikely]] operation.bytes = 0;
 }
 
