@@ -169,12 +169,14 @@ describe.each(providers)('$name', ({ options }) => {
 
   test('timers and sockets live while a transfer is awaited', async () => {
     await using link = await connectPair(options, 64);
-    const waiting = link.b.immediate(1, { timeoutMs: 300 }).catch(() => undefined);
+    const stop = new AbortController();
+    const waiting = link.b.immediate(1, { signal: stop.signal }).catch(() => undefined);
+    // On a busy machine a timer is late; it must come at all.
     let ticks = 0;
-    const timer = setInterval(() => ticks++, 5);
+    const timer = setInterval(() => ++ticks === 5 && stop.abort(), 5);
     await waiting;
     clearInterval(timer);
-    expect(ticks).toBeGreaterThan(2);
+    expect(ticks).toBe(5);
   });
 
   test('1000 random writes over 4 channels, interleaved, every byte checked', async () => {

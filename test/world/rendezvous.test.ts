@@ -113,6 +113,28 @@ describe('deadlines', () => {
     expect(a!.signal.aborted).toBe(false);
   });
 
+  test('who waits for another is not the one who is missing', async () => {
+    await using ranks = await openRanks(3);
+    const [a, b] = ranks.worlds;
+    const gathered = a!.gather('counts', 1, { timeoutMs: 5000 }).catch((error) => error);
+    await b!.gather('counts', 1);
+    const error = await b!.broadcast('next', 1, { timeoutMs: 200 }).catch((late) => late);
+    expect(error.message).toMatch(
+      /broadcast "next" timed out after 0.2 s; missing: rank 2 on host/,
+    );
+    await ranks.worlds[2]!.gather('counts', 1);
+    await gathered;
+  });
+
+  test('two ranks that wait for each other name each other', async () => {
+    await using ranks = await openRanks(2);
+    const [a, b] = ranks.worlds;
+    const late = [a!.barrier('x', { timeoutMs: 200 }), b!.barrier('y', { timeoutMs: 200 })];
+    const errors = await Promise.all(late.map((one) => one.catch((error) => error.message)));
+    expect(errors[0]).toMatch(/missing: rank 1 /);
+    expect(errors[1]).toMatch(/missing: rank 0 /);
+  });
+
   test('a deadline after 24.8 days, where timers of JavaScript end, is not now', async () => {
     await using ranks = await openRanks(2, { timeoutMs: 2 ** 31 });
     const [a, b] = ranks.worlds;

@@ -82,6 +82,19 @@ export class Collectives {
     return everyone.filter((r) => !collective.values.has(r));
   }
 
+  /** Who keeps a rank waiting in the end: not those who wait for others themselves. */
+  #culprits(collective: Collective, rank: number, asked = new Set<number>()): Set<number> {
+    const found = new Set<number>();
+    asked.add(rank);
+    for (const one of this.#missing(collective, rank)) {
+      if (asked.has(one)) continue;
+      const other = [...this.#open.values()].find(({ waiting }) => waiting.has(one));
+      const behind = other && this.#culprits(other, one, asked);
+      for (const culprit of behind?.size ? behind : [one]) found.add(culprit);
+    }
+    return found;
+  }
+
   #isReady({ kind, values }: Collective, rank: number): boolean {
     if (kind === 'gather' && rank !== root) return true;
     if (kind === 'broadcast') return values.has(root);
@@ -122,7 +135,7 @@ export class Collectives {
   #expire(op: string, rank: number, timeoutMs: number): void {
     const collective = this.#open.get(op);
     if (collective === undefined) return;
-    const missing = this.#roster.describe(this.#missing(collective, rank));
+    const missing = this.#roster.describe([...this.#culprits(collective, rank)]);
     const message = `${collective.title} timed out after ${seconds(timeoutMs)}; missing: ${missing}`;
     this.#refuse(op, collective, rank, { code: 'TIMEOUT', message });
   }
