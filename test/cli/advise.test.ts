@@ -26,18 +26,18 @@ describe('weft advise RUN', () => {
     calm('runs/2.jsonl');
     const seen = await desk.weft('advise runs');
     expect(seen.stderr).toBe('');
-    expect(seen.stdout).toMatch(/^1\. chunk: 1K → 16M, .*× as fast \(.*\), measured$/m);
-    expect(seen.stdout).toMatch(/^ {3}weft write .*--chunk 16M/m);
+    expect(seen.stdout).toMatch(/^1\. chunk: 1K → 64M, .*× as fast \(.*\), measured$/m);
+    expect(seen.stdout).toMatch(/^ {3}weft write .*--chunk 64M/m);
 
     const said = await desk.weft('advise runs --try --rounds 5 --seed 1 --out tried --format json');
     const { schema, changes, tried } = JSON.parse(said.stdout);
     expect(schema).toBe('weft.advice/1');
-    expect(changes[0]).toMatchObject({ what: 'chunk', benchmark: 'write', from: '1K', to: '16M' });
+    expect(changes[0]).toMatchObject({ what: 'chunk', benchmark: 'write', from: '1K', to: '64M' });
     expect(tried).toMatchObject({ change: 0, rounds: 5, expected: changes[0].gain });
     expect(tried.gain.factor).toBeGreaterThan(1);
     expect(said.exitCode).toBe(0);
     expect(readFileSync(join(desk.folder, 'tried/b/05.jsonl'), 'utf8')).toContain(
-      '"chunkBytes":16777216',
+      '"chunkBytes":67108864',
     );
   });
 
