@@ -176,7 +176,7 @@ bool isWithin(const Plan& plan, const PlanStep& step, const std::array<Span, 2>&
                               within((out ? host : device)[side], step.remoteOffset, step.bytes));
   }
   if (step.peer >= plan.world) return false;
-  if (step.kind == PlanStep::Wait) return step.parts > 0 || within(host[1], step.offset, step.bytes);
+  if (step.kind == PlanStep::Wait) return step.channel <= plan.channels && (step.parts > 0 || within(host[1], step.offset, step.bytes));
   return step.buffer <= 1 && step.channel < plan.channels && (step.parts > 0 || within(host[step.buffer], step.offset, step.bytes));
 }
 

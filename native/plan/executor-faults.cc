@@ -49,9 +49,10 @@ std::string Executor::unfinished(std::optional<uint32_t> channel) const {
     const Track& track = tracks_[i];
     std::string peer = std::to_string(step.peer);
     if (step.kind == PlanStep::Wait) {
-      if (channel || track.done == track.chunks) continue;
+      if (track.done == track.chunks || (channel && *channel + 1 != step.channel)) continue;
       uint64_t missing = track.counter->consumed + track.chunks - track.counter->arrived;
-      return std::to_string(missing) + " of " + std::to_string(track.chunks) + " chunks from rank " + peer + " did not arrive";
+      std::string way = step.channel > 0 ? " on " + port_.endpoint(step.channel - 1).label() : "";
+      return std::to_string(missing) + " of " + std::to_string(track.chunks) + " chunks from rank " + peer + way + " did not arrive";
     }
     if (track.done == track.chunks || step.kind == PlanStep::Join) continue;
     if (step.kind == PlanStep::Copy) {

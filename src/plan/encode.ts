@@ -32,7 +32,7 @@ import {
  * | steps[13·s + i] | write / send / recv / read | wait  | copy         | join | sum     |
  * |-----------------|----------------------------|-------|--------------|------|---------|
  * | 0 kind          | 0 / 1 / 2 / 3              | 4     | 5            | 6    | 7       |
- * | 1               | channel                    | 0     | 0            | 0    | dtype ² |
+ * | 1               | channel                    | channel + 1; 0: open | 0 | 0 | dtype ² |
  * | 2               | peer                       | source | 0           | 0    | 0       |
  * | 3 buffer ¹      | local                      | 0     | from         | 0    | into    |
  * | 4               | local offset               | offset | from offset | notBefore, else 0 | 0 |
@@ -183,7 +183,16 @@ function encodeStep(step: Step): number[] {
       return step.op === 'read' ? [...head, step.remote.offset] : head;
     }
     case 'wait':
-      return [waitKind, 0, step.source, 0, step.offset, step.bytes, 0, step.slot];
+      return [
+        waitKind,
+        (step.channel ?? -1) + 1,
+        step.source,
+        0,
+        step.offset,
+        step.bytes,
+        0,
+        step.slot,
+      ];
     case 'copy': {
       const { from, to } = step;
       if (from.bytes !== to.bytes) throw new TypeError('the slices of a copy differ in length');

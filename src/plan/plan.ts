@@ -103,6 +103,8 @@ export interface BufferRange {
 /** Done when as many arrivals of (source, slot) were counted for this iteration, over all channels, as the write has chunks. */
 export interface WaitStep extends StepBase {
   readonly kind: 'wait';
+  /** Over which the write comes, for the message when it does not; undefined where that is open. */
+  readonly channel?: number;
   readonly source: number;
   readonly slot: number;
   /** Where in this rank's target buffer the bytes come to lie. */

@@ -121,9 +121,10 @@ export function writeOf(block: Block, piece: PlacedPiece): WriteStep {
 
 /** The step with which the block's target waits for a piece of it. */
 export function waitFor(block: Block, piece: PlacedPiece): WaitStep {
-  const { slot, bytes } = piece;
+  const { channel, slot, bytes } = piece;
   const { targetOffset: offset, parts } = placeOf(block, piece);
-  const step: WaitStep = { kind: 'wait', source: block.source, slot, offset, bytes, after: [] };
+  const { source } = block;
+  const step: WaitStep = { kind: 'wait', channel, source, slot, offset, bytes, after: [] };
   if (!parts) return step;
   return { ...step, parts: parts.map((one) => ({ offset: one.targetOffset, bytes: one.bytes })) };
 }

@@ -55,6 +55,7 @@ function decodeStep(fields: Float64Array, allAfter: Uint32Array, allParts: Float
   if (field(0) === waitKind) {
     const parts = rows.map(([offset, , length]) => ({ offset: offset!, bytes: length! }));
     return {
+      ...(field(1) > 0 && { channel: field(1) - 1 }),
       ...{ kind: 'wait', source: field(2), slot: field(7), offset: field(4), bytes, after },
       ...(parts.length > 0 && { parts }),
     };

@@ -163,6 +163,7 @@ describe('all-to-all by a matrix', () => {
     const { steps } = allToAllMatrix({ matrix, rank: 0, channels: 1, strategy: single });
     expect(steps.filter(isWait)).toContainEqual({
       kind: 'wait',
+      channel: 0,
       source: 2,
       slot: 0,
       offset: allToAllMatrixTraffic({ matrix }).incoming(0)[0]!.targetOffset,
