@@ -21,6 +21,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   weft::definePeer(env, exports);
   weft::defineSequence(env, exports);
   weft::defineNumbers(env, exports);
+  weft::defineBlockCopy(env, exports);
   return exports;
 }
 

@@ -16,5 +16,6 @@ void defineTokenKernel(Napi::Env env, Napi::Object exports);
 void definePeer(Napi::Env env, Napi::Object exports);
 void defineSequence(Napi::Env env, Napi::Object exports);
 void defineNumbers(Napi::Env env, Napi::Object exports);
+void defineBlockCopy(Napi::Env env, Napi::Object exports);
 
 }  // namespace weft

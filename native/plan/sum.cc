@@ -1,7 +1,6 @@
 #include "sum.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft {
 
@@ -48,10 +47,6 @@ void SumQueue::addAs(const SumPart& part, size_t skip, size_t bytes) {
     return reinterpret_cast<const Word*>(buffers_[addends[i].buffer] + addends[i].offset + skip);
   };
   const auto weight = [&](uint32_t i) { return static_cast<Sum>(addends[i].weight); };
-  if (part.addends == 1 && addends[0].weight == 1) {  // a copy
-    std::memmove(buffers_[1] + part.into + skip, from(0), bytes);
-    return;
-  }
   for (size_t end = skip + bytes; skip < end; skip += kBlock * sizeof(Word)) {
     const size_t count = std::min(kBlock, (end - skip) / sizeof(Word));
     auto* into = reinterpret_cast<Word*>(buffers_[1] + part.into + skip);

@@ -55,6 +55,14 @@ interface Addon {
     sparsity: number,
     parts: Float64Array,
   ): Promise<Mismatch>;
+  /** Copies within this process; resolves with the nanoseconds that took. */
+  copyBlock(
+    source: NativeMemory,
+    target: NativeMemory,
+    from: number,
+    to: number,
+    bytes: number,
+  ): Promise<number>;
   /** `later`: only maps it; `prepare` does the rest. */
   readonly Memory: new (
     bytes: number,

@@ -71,6 +71,7 @@ export const templates: readonly Template[] = [
   ...Object.entries<() => unknown[]>({
     sequence: () => [memory(), 0, 0, floats(0, 64, 1)],
     numbers: () => [memory(), 0, false, 4, 1, floats(0, 64, 1, 5, 0, 1)],
+    copyBlock: () => [memory(), memory(), 0, 0, 64],
     getInfo: () => [{ provider: 'shm', mrMode: 0, directed: true, node: '' }],
     openLibrary: () => ['/nowhere/libfabric.so'],
     openCuda: () => ['/nowhere/libcuda.so'],
