@@ -1,10 +1,13 @@
 // What the executor says of transfers that fail and of steps that do not end in time.
+#include "../clock.h"
 #include "../fault.h"
 #include "executor.h"
 
 namespace weft {
 
 namespace {
+
+constexpr uint64_t kLongestGap = 1'000'000'000;  // nanoseconds
 
 // As sizeText in src/measure/units.ts, for whole units.
 std::string sizeText(size_t bytes) {
@@ -25,6 +28,23 @@ void Executor::failed(Operation& operation, int code, const std::string& text) {
   failureCode_ = code;
   failure_ = (operation.kind == OperationKind::Read ? "read from rank " : "transfer with rank ") +
              std::to_string(operation.peer) + " on " + port_.endpoint(operation.endpoint).label() + ": " + text;
+}
+
+void Executor::checkPatience() {
+  port_.readEvents();
+  if (!port_.faults.empty()) giveFailure();
+  if (aborted_.load(std::memory_order_relaxed)) giveUp();
+  if (progressed_) return expectWithin(patience_);
+  uint64_t now = monotonicNanoseconds();
+  // So long a gap between two looks was spent stopped: then the others could not run, either.
+  if (now - lookedAt_ > kLongestGap) deadline_ += now - lookedAt_ - kLongestGap;
+  lookedAt_ = now;
+  bool late = now > deadline_;
+  bool silent = options_.silenceNanoseconds > 0 && !silent_ && now > deadline_ - patience_ + options_.silenceNanoseconds;
+  if (!late && !silent) return;
+  if (waitsForTime()) return expectWithin(patience_);
+  if (silent) beginSilence();
+  if (late) give(ETIMEDOUT, awaited());
 }
 
 std::string Executor::awaited() const {

@@ -14,6 +14,7 @@ namespace weft {
 namespace {
 
 constexpr unsigned kPollsBetweenChecks = 64;
+
 }  // namespace
 
 void Executor::iterateAll(std::vector<double>& samples) {
@@ -239,18 +240,7 @@ void Executor::finishBeside() {
 void Executor::idle() {
   quiet_++;
   if (quiet_ >= options_.spinsBeforeYield) sched_yield();
-  if (quiet_ % kPollsBetweenChecks != 0) return;
-  port_.readEvents();
-  if (!port_.faults.empty()) giveFailure();
-  if (aborted_.load(std::memory_order_relaxed)) giveUp();
-  if (progressed_) return expectWithin(patience_);
-  uint64_t now = monotonicNanoseconds();
-  bool late = now > deadline_;
-  bool silent = options_.silenceNanoseconds > 0 && !silent_ && now > deadline_ - patience_ + options_.silenceNanoseconds;
-  if (!late && !silent) return;
-  if (waitsForTime()) return expectWithin(patience_);
-  if (silent) beginSilence();
-  if (late) give(ETIMEDOUT, awaited());
+  if (quiet_ % kPollsBetweenChecks == 0) checkPatience();
 }
 
 }  // namespace weft

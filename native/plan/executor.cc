@@ -140,7 +140,8 @@ void Executor::leaveCounters() {
 
 void Executor::expectWithin(uint64_t nanoseconds) {
   patience_ = nanoseconds;
-  deadline_ = monotonicNanoseconds() + nanoseconds;
+  lookedAt_ = monotonicNanoseconds();
+  deadline_ = lookedAt_ + nanoseconds;
   progressed_ = false;
 }
 

@@ -168,6 +168,8 @@ class Executor : public Completer {
   /// Finishes a step at the moment it is activated. Long rows of such steps do not nest.
   void finishAtOnce(uint32_t index);
   void idle();
+  /// What has to be looked at now and then while nothing happens, such as the deadline.
+  [[gnu::cold]] void checkPatience();
   /// Takes what the queues have; false when that is nothing.
   bool look();
   void poll();
@@ -219,7 +221,7 @@ class Executor : public Completer {
   std::unique_ptr<SumQueue> sums_;     // null where the plan has none, or `copies_` has them
   RunOptions options_;
   uint64_t patience_ = 0;  // how long nothing may happen
-  uint64_t deadline_ = 0;
+  uint64_t deadline_ = 0, lookedAt_ = 0;
   uint64_t iterationStart_ = 0;  // set where `timed_` is
   Region* regions_[2];
   RemoteBuffers remotes_;

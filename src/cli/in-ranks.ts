@@ -110,6 +110,8 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
     return exitCode.failed;
   }
   if (ok || !failure) return exitCode.ok;
+  // It was on its way out when it was told to end.
+  if (failure.afterStop && failure.announced !== undefined) return failure.announced;
   // A rank that ends on purpose has said why.
   const explained = failure.report ?? failure.announced;
   if (failure.signal || failure.stopped || (explained === undefined && !failure.lastWords)) {

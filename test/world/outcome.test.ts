@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { conclude } from '../../src/cli/in-ranks.js';
 import { shareCores } from '../../src/topology/place.js';
 import { describeExit, firstFailure, type RankExit } from '../../src/world/launch/outcome.js';
 import { forward, LastWords } from '../../src/world/launch/output.js';
@@ -114,4 +115,11 @@ describe('cores', () => {
   test('are not shared when there are too few', () => {
     expect(shareCores([0, 1], 3)).toBeUndefined();
   });
+});
+
+test('a rank that was on its way out when it was told to end keeps its exit code', () => {
+  const ended = { exitCode: undefined, signal: 'SIGTERM', afterStop: true } as const;
+  const failure = exit(0, { ...ended, report: 'BAD_USAGE: cannot create x', announced: 2 });
+  const job = { ok: false, failure, interrupted: undefined, exits: [failure] };
+  expect(conclude(job)).toBe(2);
 });
