@@ -25,6 +25,8 @@ export class Collectives {
   readonly #roster: Roster;
   readonly #send: Send;
   readonly #open = new Map<string, Collective>();
+  /** Whom ranks waited for when they gave up, until they come again. */
+  readonly #gaveUpOn = new Map<number, ReadonlySet<number>>();
 
   constructor(roster: Roster, send: Send) {
     this.#roster = roster;
@@ -36,6 +38,7 @@ export class Collectives {
     const collective = this.#find(op, request);
     if (collective.values.has(rank)) throw new Error(`${op} was entered twice`);
     collective.values.set(rank, request.value);
+    this.#gaveUpOn.delete(rank);
     this.#roster.did(rank, `entered ${collective.title}`);
     const { timeoutMs } = request;
     const late = () => this.#expire(op, rank, timeoutMs);
@@ -89,8 +92,11 @@ export class Collectives {
     for (const one of this.#missing(collective, rank)) {
       if (asked.has(one)) continue;
       const other = [...this.#open.values()].find(({ waiting }) => waiting.has(one));
-      const behind = other && this.#culprits(other, one, asked);
-      for (const culprit of behind?.size ? behind : [one]) found.add(culprit);
+      const behind = [
+        ...(other ? this.#culprits(other, one, asked) : (this.#gaveUpOn.get(one) ?? [])),
+      ];
+      const others = behind.filter((culprit) => !asked.has(culprit));
+      for (const culprit of others.length > 0 ? others : [one]) found.add(culprit);
     }
     return found;
   }
@@ -135,7 +141,9 @@ export class Collectives {
   #expire(op: string, rank: number, timeoutMs: number): void {
     const collective = this.#open.get(op);
     if (collective === undefined) return;
-    const missing = this.#roster.describe([...this.#culprits(collective, rank)]);
+    const culprits = this.#culprits(collective, rank);
+    this.#gaveUpOn.set(rank, culprits);
+    const missing = this.#roster.describe([...culprits]);
     const message = `${collective.title} timed out after ${seconds(timeoutMs)}; missing: ${missing}`;
     this.#refuse(op, collective, rank, { code: 'TIMEOUT', message });
   }
