@@ -15,7 +15,7 @@ export interface RemoteTarget extends AsyncDisposable {
   readonly channel: Channel;
   readonly source: FabricBuffer;
   readonly remote: RemoteRegion;
-  /** Stops the target as a debugger would: not one of its threads runs on. */
+  /** Stops the whole target. It does that itself, outside the provider: with shm, others would wait for its lock. */
   stop(): Promise<void>;
   resume(): void;
   kill(): Promise<void>;
@@ -41,16 +41,18 @@ export async function openTarget(options: FabricOptions, bytes: number): Promise
   await channel.write(source.slice(0, 8), remote.slice(0, 8), { timeoutMs: 10_000 });
 
   const state = () => /\) (\w)/.exec(readFileSync(`/proc/${child.pid}/stat`, 'utf8'))?.[1];
+  const stop = async () => {
+    child.send('stop');
+    while (state() !== 'T') await pause(1);
+  };
   return {
     channel,
     source,
     remote,
-    stop: async () => {
-      child.kill('SIGSTOP');
-      while (state() !== 'T') await pause(1);
-    },
+    stop,
     resume: () => child.kill('SIGCONT'),
     kill: async () => {
+      await stop();
       child.kill('SIGKILL');
       await ended;
     },
