@@ -67,8 +67,8 @@ class Backlog {
     Operation *first = nullptr, *last = nullptr;
   };
   static constexpr Key kReceives = 0, kFirstPeer = 1;
-  std::vector<Queue> queues_;  // by key
   std::vector<Key> open_;
+  std::vector<Queue> queues_;  // by key
   size_t sends_ = 0, enough_ = 8;
 };
 

@@ -67,7 +67,7 @@ inline bool Port::post(Operation& operation) {
                                : fi_injectdata(endpoint.ep, operation.buffer, operation.bytes, operation.data, peer);
     if (result == 0) [[likely]] return true;
   } else if (Endpoint::Queue& queue = endpoint.queueOf(operation); queue.inFlight < queue.limit) [[likely]] {
-    result = tryPost(endpoint, operation);
+    result = operation.kind == OperationKind::Write ? tryWrite(endpoint, operation) : tryPost(endpoint, operation);
     if (result == 0) [[likely]] {
       queue.inFlight++;
       operation.region->inFlight++;

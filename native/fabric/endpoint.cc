@@ -32,7 +32,7 @@ bool isEfa(const fi_info* info) { return std::string_view(info->fabric_attr->pro
 }  // namespace
 
 Endpoint::Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions& options)
-    : index(index), directed(options.directed), acknowledged(options.acknowledged) {
+    : directed(options.directed), acknowledged(options.acknowledged), index(index) {
   // With FI_RX_CQ_DATA every arrival takes a receive: none is usual.
   if (wanted->mode & FI_RX_CQ_DATA) usual = 1;
   else unusualBits = kUserBit | (acknowledged ? Acknowledgements::kTokenBit : 0);

@@ -42,6 +42,8 @@ struct alignas(64) Operation {
   void* descriptor = nullptr;
   uint64_t remoteAddress = 0;
   uint64_t remoteKey = 0;
+  uint8_t* base = nullptr;   // of the plan's buffer and of the peer's: chunks lie at offsets
+  uint64_t remoteBase = 0;
   Operation* next = nullptr;  // behind it in a Backlog
 };
 

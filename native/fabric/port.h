@@ -32,34 +32,35 @@ struct Mailbox {
 };
 
 /// One NIC: fabric, domain, completion queue, address vector and endpoint, closed in the reverse order.
-struct Endpoint {
+struct alignas(64) Endpoint {
   Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  const uint32_t index;  // of its port
-  fi_info* info = nullptr;
-  fid_fabric* fabric = nullptr;
-  fid_domain* domain = nullptr;
-  fid_av* av = nullptr;
+  // What every message uses comes first, on two cache lines.
   fid_cq* cq = nullptr;
-  fid_eq* eq = nullptr;  // of efa, which aborts the process if it cannot report an error here
   fid_ep* ep = nullptr;
-  std::vector<fi_addr_t> peers;  // by rank
   struct Queue {
     size_t inFlight = 0, limit = 0;  // the limit as the provider says
   };
   Queue sends, receives;
-  size_t injectBytes = 0;          // as the provider says
-  bool directed, acknowledged;     // see EndpointOptions
+  bool directed, acknowledged;          // see EndpointOptions
   uint32_t unusualBits = 0, usual = 0;  // an arrival whose bits differ from the usual is more than a count
+  std::vector<fi_addr_t> peers;         // by rank
+  std::unique_ptr<ReceivePool> pool;    // where an arriving immediate takes a posted receive (FI_RX_CQ_DATA)
+  size_t injectBytes = 0;               // as the provider says
+  unsigned looks = 0;                   // while posts wait, since they were last tried
+  const uint32_t index;                 // of its port
   Backlog backlog;
-  unsigned looks = 0;  // while posts wait, since they were last tried
+  fi_info* info = nullptr;
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  fid_av* av = nullptr;
+  fid_eq* eq = nullptr;  // of efa, which aborts the process if it cannot report an error here
   size_t maxMessageBytes = 0, maxWriteBytes = 0;
   std::optional<bool> emulatedWrites;  // where the provider says whether it makes writes of sends
   std::vector<Mailbox> mailboxes;      // by rank, where writes are acknowledged
-  std::unique_ptr<ReceivePool> pool;   // where an arriving immediate takes a posted receive (FI_RX_CQ_DATA)
 
   /// As errors name it: the channel, and the NIC where libfabric knows it.
   std::string label() const;

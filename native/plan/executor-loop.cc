@@ -125,16 +125,18 @@ void Executor::pump(Lane& lane) {
     Track& track = tracks_[index];
     if (++track.posted < track.chunks) lane.push(index);
     Operation& operation = *lane.operations[--lane.free];
-    if (!postChunk(index, operation)) continue;
+    bool sent = postChunk(index, track, operation);
+    if (lane.endpoint && lane.onePeer) lane.learnRoom();
+    if (!sent) continue;
     lane.operations[lane.free++] = &operation;
     if (++track.done == track.chunks) finish(index);
   }
 }
 
 // True when the chunk was sent and its operation is free again.
-bool Executor::postChunk(uint32_t index, Operation& operation) {
+inline bool Executor::postChunk(uint32_t index, const Track& track, Operation& operation) {
   // An operation that last carried this step's only chunk is filled in already.
-  if (operation.id != index || tracks_[index].chunks > 1) aim(index, operation);
+  if (operation.id != index || track.chunks > 1) aim(index, track, operation);
   try {
     return port_.post(operation);
   } catch (const Fault& fault) {
@@ -144,16 +146,28 @@ bool Executor::postChunk(uint32_t index, Operation& operation) {
   }
 }
 
-inline void Executor::aim(uint32_t index, Operation& operation) {
+inline void Executor::aim(uint32_t index, const Track& track, Operation& operation) {
   const PlanStep& step = plan_.steps[index];
   if (operation.id != index) aimAtStep(index, operation);
-  size_t skip = static_cast<size_t>(tracks_[index].posted - 1) * plan_.chunkBytes;
-  size_t remoteOffset = step.remoteOffset + skip;
-  operation.buffer = operation.region->memory.base + step.offset + skip;
-  operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
-  if (step.parts > 0) aimAtPart(index, operation, remoteOffset);
-  bool remote = step.kind == PlanStep::Write || step.kind == PlanStep::Read;
-  if (remote) operation.remoteAddress = remoteOf(step).address[step.channel] + remoteOffset;
+  size_t offset, remoteOffset;
+  if (step.parts > 0) {
+    // Chunks are posted in order: the first of an iteration begins with the first part.
+    Cursor& cursor = cursors_[index];
+    if (track.posted == 1) cursor = {step.firstPart, 0};
+    const PlanPart& part = plan_.parts[cursor.part];
+    offset = part.offset + cursor.skip;
+    remoteOffset = part.remoteOffset + cursor.skip;
+    operation.bytes = std::min(plan_.chunkBytes, part.bytes - cursor.skip);
+    cursor.skip += operation.bytes;
+    if (cursor.skip == part.bytes) cursor = {cursor.part + 1, 0};
+  } else {
+    size_t skip = static_cast<size_t>(track.posted - 1) * plan_.chunkBytes;
+    offset = step.offset + skip;
+    remoteOffset = step.remoteOffset + skip;
+    operation.bytes = std::min(plan_.chunkBytes, step.bytes - skip);
+  }
+  operation.buffer = operation.base + offset;
+  operation.remoteAddress = operation.remoteBase + remoteOffset;
   if (drop_ && step.kind != PlanStep::Recv) [[unlikely]] operation.bytes = 0;
 }
 
@@ -165,25 +179,14 @@ void Executor::aimAtStep(uint32_t index, Operation& operation) {
   operation.endpoint = step.channel;
   operation.peer = step.peer;
   operation.region = region;
+  operation.base = region->memory.base;
   operation.descriptor = region->descriptor[step.channel];
   operation.data = immediate(false, plan_.rank, step.slot);
   if (step.kind != PlanStep::Write && step.kind != PlanStep::Read) return;
   operation.hasData = announced_;
   operation.delivered = plan_.delivered && !(announced_ && port_.acknowledgements());
   operation.remoteKey = remoteOf(step).key[step.channel];
-}
-
-// Chunks are posted in order: the first of an iteration begins with the first part.
-inline void Executor::aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset) {
-  const PlanStep& step = plan_.steps[index];
-  Cursor& cursor = cursors_[index];
-  if (tracks_[index].posted == 1) cursor = {step.firstPart, 0};
-  const PlanPart& part = plan_.parts[cursor.part];
-  operation.buffer = operation.region->memory.base + part.offset + cursor.skip;
-  operation.bytes = std::min(plan_.chunkBytes, part.bytes - cursor.skip);
-  remoteOffset = part.remoteOffset + cursor.skip;
-  cursor.skip += operation.bytes;
-  if (cursor.skip == part.bytes) cursor = {cursor.part + 1, 0};
+  operation.remoteBase = remoteOf(step).address[step.channel];
 }
 
 inline void Executor::settled(Operation& operation, uint64_t bytes) {

@@ -39,7 +39,7 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, Remote
   const bool elsewhere = copies_ && copies_->adds();
   if (plan_.has(PlanStep::Sum) && !elsewhere) sums_ = std::make_unique<SumQueue>(plan_.sums, plan_.addends, source->memory.base, target->memory.base);
   if (!plan_.parts.empty()) cursors_.resize(plan_.steps.size());
-  std::vector<uint32_t> posts(lanes_.size());
+  std::vector<uint32_t> posts(lanes_.size()), peers(lanes_.size());
   for (uint32_t i = 0; i < tracks_.size(); i++) {
     const PlanStep& step = plan_.steps[i];
     Track& track = tracks_[i];
@@ -55,12 +55,13 @@ Executor::Executor(Port& port, Plan plan, Region* source, Region* target, Remote
     } else {
       size_t lane = step.channel * 2 + (step.kind == PlanStep::Recv);
       track.lane = &lanes_[lane];
-      posts[lane]++;
+      if (posts[lane]++ == 0) peers[lane] = step.peer;
+      lanes_[lane].onePeer &= step.peer == peers[lane];
     }
   }
   for (size_t i = 0; i < lanes_.size(); i++) {
     Lane& lane = lanes_[i];
-    if (i % 2 == 0) lane.backlog = &port_.endpoint(static_cast<uint32_t>(i / 2)).backlog;
+    if (i % 2 == 0) lane.endpoint = &port_.endpoint(static_cast<uint32_t>(i / 2));
     lane.ready.resize(std::bit_ceil(posts[i]));
     lane.mask = lane.ready.size() - 1;
     for (; posts[i] > 0 && lane.free < plan_.window; lane.free++) {

@@ -129,18 +129,37 @@ class Executor : public Completer {
   virtual std::string awaited() const;
 
   static constexpr uint32_t kBarrierStep = ~0u;
-  struct Lane {  // chunks of one channel in one direction
+  static constexpr unsigned kTakenBeforeMore = 64;
+  struct alignas(64) Lane {  // chunks of one channel in one direction
     std::vector<uint32_t> ready;  // a ring of post steps that have chunks left to post; its size is a power of 2
     size_t head = 0, tail = 0, mask = 0;
     std::vector<Operation*> operations;  // one per place in the window; the first `free` are not in flight
     size_t free = 0;
-    const Backlog* backlog = nullptr;  // of its endpoint; null for receives
+    const Endpoint* endpoint = nullptr;  // null for receives
+    bool onePeer = true;                 // all its steps have the same
+    size_t room = ~size_t{0};            // how many posts that peer is thought to take at a time
+    unsigned taken = 0;                  // since it refused one, or more was tried
 
     bool empty() const { return head == tail; }
     void push(uint32_t index) { ready[tail++ & mask] = index; }
     uint32_t pop() { return ready[head++ & mask]; }
-    /// The window is full, or the backlog is and something of this lane is under way that will call it up again.
-    bool blocked() const { return free == 0 || (backlog && backlog->full() && free < operations.size()); }
+    /// The window is full, or more would only be refused and something of this lane is under way that will call it up
+    /// again.
+    bool blocked() const {
+      if (free == 0) return true;
+      if (!endpoint || free == operations.size()) return false;
+      return endpoint->sends.inFlight >= room || endpoint->backlog.full();
+    }
+    /// After a post to the one peer. What it takes may change, so more is tried now and then.
+    void learnRoom() {
+      if (!endpoint->backlog.empty()) {
+        room = std::max<size_t>(1, endpoint->sends.inFlight);
+        taken = 0;
+      } else if (++taken == kTakenBeforeMore) {
+        room = std::min(room * 2, operations.size());
+        taken = 0;
+      }
+    }
   };
   struct Track {  // of one step
     uint32_t after = 0;                         // steps that must finish first
@@ -157,14 +176,14 @@ class Executor : public Completer {
   void finish(uint32_t index);
   void activateDependents(const PlanStep& step);
   void pump(Lane& lane);
-  bool postChunk(uint32_t index, Operation& operation);
-  void aim(uint32_t index, Operation& operation);
+  bool postChunk(uint32_t index, const Track& track, Operation& operation);
+  /// At the next chunk of a step.
+  void aim(uint32_t index, const Track& track, Operation& operation);
   /// What all chunks of a step have in common.
   void aimAtStep(uint32_t index, Operation& operation);
   const RemoteRegion& remoteOf(const PlanStep& step) const {
     return *(step.kind == PlanStep::Write ? remotes_.targets : remotes_.sources)[step.peer];
   }
-  void aimAtPart(uint32_t index, Operation& operation, size_t& remoteOffset);
   /// Finishes a step at the moment it is activated. Long rows of such steps do not nest.
   void finishAtOnce(uint32_t index);
   void idle();
