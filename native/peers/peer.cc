@@ -8,6 +8,7 @@
 #include "../binding.h"
 #include "../memory/memory.h"
 #include "../signal-guard.h"
+#include "heap-reserve.h"
 #include "nccl.h"
 #include "peer-thread.h"
 #include "peer.h"
@@ -101,6 +102,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
       auto interface = given.Get("networkInterface").As<Napi::String>().Utf8Value();
       state_->rank = setup.rank;
       state_->size = setup.size;
+      reserveHeap();
       return thread_->run(info.Env(), [state = state_, setup, interface]() mutable -> PeerThread::Result {
         SignalGuard guard;
         Error error = "";

@@ -1,4 +1,5 @@
-// A library that takes its time to close: the process may end meanwhile.
+// A library that moves the end of the heap and back while it opens, as UCX does, and takes its time to close: the
+// process may end meanwhile.
 #include <cstdlib>
 #include <unistd.h>
 
@@ -9,11 +10,22 @@ namespace {
 int opened;
 
 void version(char* text, size_t capacity) { std::snprintf(text, capacity, "late"); }
-void* open(const weft_peer_setup*, char*) { return &opened; }
+int setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? std::atoi(value) : 0;
+}
+void* open(const weft_peer_setup*, char*) {
+  for (int i = 0; i < setting("HEAP_MOVES"); i++) {
+    sbrk(4096);
+    usleep(200);
+    sbrk(-4096);
+  }
+  return &opened;
+}
 void address(void*, const char** bytes, size_t* length) { *bytes = "", *length = 0; }
 int connect(void*, const char* const*, const size_t*, char*) { return 0; }
 int run(void*, const weft_peer_collective*, uint64_t, uint64_t, double*, char*) { return 0; }
-void close(void*) { usleep(static_cast<useconds_t>(std::atoi(std::getenv("CLOSE_US")))); }
+void close(void*) { usleep(static_cast<useconds_t>(setting("CLOSE_US"))); }
 
 }  // namespace
 
