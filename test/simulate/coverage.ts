@@ -3,7 +3,7 @@ import type { Fitted } from '../../src/simulate/fit.js';
 
 /** The rows of a fit whose measured times lie outside the interval of their prediction. */
 export const outside = ({ model, residuals }: Fitted): string[] =>
-  residuals.flatMap(({ row }) => {
-    const [low, high] = intervalOf(row.benchmark, model, row.predict);
+  residuals.flatMap(({ row, predictedNanoseconds }) => {
+    const [low, high] = intervalOf(row.benchmark, model, predictedNanoseconds, row.predict);
     return low <= row.nanoseconds && row.nanoseconds <= high ? [] : [row.name];
   });

@@ -106,7 +106,7 @@ function predictRow(
     ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
     ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
-    interval: intervalOf(benchmark.id, fabric, time),
+    interval: intervalOf(benchmark.id, fabric, mean, time),
   };
 }
 
@@ -145,9 +145,9 @@ const spreadFor = ({ fit }: FabricModel, benchmark: string): number =>
 export function intervalOf(
   benchmark: string,
   fabric: FabricModel,
+  mean: number,
   time: (fabric: FabricModel) => number,
 ): readonly [number, number] {
-  const mean = time(fabric);
   const moved = Math.log(time({ ...fabric, parameters: slowest(fabric) }) / mean);
   const width = Math.exp(Math.hypot(moved, 2 * spreadFor(fabric, benchmark)));
   return [mean / width, mean * width];
