@@ -68,7 +68,7 @@ describe('hosts below sprayed leaves as if they were alike', () => {
 
   test.each([
     [16, 1, 8],
-    [8, 4, 4],
+    [8, 2, 4],
     [12, 2, 3],
   ])(
     '%i nodes of %i ranks, %i per leaf: near the simulation of all',

@@ -88,6 +88,7 @@ describe('times that can be written down', () => {
 describe('one period of ranks stands for all', () => {
   const worlds: [string, SimulatedWorld][] = [
     ['8 nodes', simOf(8)],
+    ['20 nodes, more peers than a window holds', simOf(20)],
     ['4 nodes of 2 ranks', simOf(4, { ranksPerNode: 2 })],
     [
       'leaves of 2 nodes, oversubscribed, sprayed',
