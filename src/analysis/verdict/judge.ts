@@ -91,15 +91,11 @@ function judgeMachine(
   const isReal = (run: Run) => !['lab', 'emulated'].includes(placeOf(run).kind);
   const [real, others] = [runs.filter(isReal), runs.filter((run) => !isReal(run))];
   const unknown = columnsWithoutReference(real);
-  const foreign = real.filter((run) => needsModel(machine, run));
-  const expected = new Map(
-    foreign.flatMap((run) => (expectedOf ? [[run.id, expectedOf(run)] as const] : [])),
-  );
-  const unexpected = foreign.flatMap((run) => {
-    const known = expected.get(run.id);
-    if (known !== undefined && 'run' in known) return [];
-    return [{ run, because: known?.because ?? 'it was not asked' }];
-  });
+  const foreign = real
+    .filter((run) => needsModel(machine, run))
+    .map((run) => ({ run, expected: expectedOf?.(run) ?? unasked }));
+  const expected = new Map(foreign.map((one) => [one.run.id, one.expected]));
+  const unexpected = foreign.filter((one) => 'because' in one.expected);
   return {
     against: describeMachine(machine),
     items: [
@@ -115,13 +111,15 @@ function judgeMachine(
         : [
             `labs and emulated devices are not compared with ${machine.name}, only with their bound`,
           ]),
-      ...unexpected.map(
-        ({ run, because }) =>
-          `${run.benchmark} is only compared with its bound: published figures are of another world, and the model says nothing (${because})`,
-      ),
+      ...unexpected.map(({ run, expected }) => onlyItsBound(run, expected)),
     ],
   };
 }
+
+const unasked: Expected = { model: 'p5', because: 'it was not asked' };
+
+const onlyItsBound = ({ benchmark }: Run, expected: Expected): string =>
+  `${benchmark} is only compared with its bound: published figures are of another world, and the model says nothing (${'because' in expected ? expected.because : ''})`;
 
 /** Below this share of what the others reach, or with no link, a finding fails. */
 const failingShare = 0.5;
