@@ -1,13 +1,21 @@
-import { formatBytes, formatNanoseconds, gbpsOf, plural, sizeText } from '../measure/units.js';
+import { groupBy } from '../measure/group.js';
+import {
+  formatBytes,
+  formatBytesRounded,
+  formatNanoseconds,
+  gbpsOf,
+  plural,
+  sizeText,
+} from '../measure/units.js';
 import type { Strategy } from '../plan/strategies.js';
 import { alignedTable } from '../results/formats/plain-table.js';
 import { wrap } from '../results/formats/text.js';
 import {
   type Advice,
   advise,
-  type Flip,
   mapBuffers,
   mapSizes,
+  type Span,
   type WriteQuestion,
 } from '../runner/predict/advise.js';
 
@@ -44,23 +52,46 @@ function textOf(
     wrap(title, width),
     wrap(advice.reason, width),
     times,
-    flipLines(advice.flips, bytes, buffers).flatMap((line) => wrap(line, width)),
+    spanLines(advice.spans, bytes, buffers).flatMap((line) => wrap(line, width)),
     mapLines(advice),
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function flipLines(flips: readonly Flip[], bytes: number, buffers: number): string[] {
-  const told = (over: Flip['over'], fixed: string, text: (value: number) => string) => {
-    const own = flips.filter((flip) => flip.over === over);
-    const parts = own.map(({ from, to }) => `${nameOf(to)} from ${text(from)} up`);
-    return `With ${fixed}: ${parts.join(', ') || 'the same strategy is always the fastest'}.`;
-  };
+function spanLines(spans: readonly Span[], bytes: number, buffers: number): string[] {
+  const [sizes, counts] = (['bytes', 'buffers'] as const).map((over) =>
+    spans.filter((span) => span.over === over),
+  ) as [Span[], Span[]];
   return [
-    told('bytes', plural(buffers, 'buffer'), sizeText),
-    told('buffers', `buffers of ${sizeText(bytes)}`, (count) => plural(count, 'buffer')),
+    `With ${plural(buffers, 'buffer')}: ${sizeWords(sizes)}.`,
+    `With buffers of ${sizeText(bytes)}: ${countWords(counts)}.`,
   ];
 }
+
+/** Between the end of one span and the start of the next lies the change: `single up to 26.3K, split from 26.7K up`. */
+const sizeWords = (spans: readonly Span[]): string =>
+  spans
+    .map(({ from, to, best }, i) => {
+      const [first, last] = [i === 0, i === spans.length - 1];
+      const [low, high] = [from, to].map(formatBytesRounded);
+      if (first && last) return `${nameOf(best)} at every size`;
+      const where = last ? `from ${low} up` : first ? `up to ${high}` : `from ${low} to ${high}`;
+      return `${nameOf(best)} ${where}`;
+    })
+    .join(', ');
+
+/** Every strategy with its counts: `split for 1 to 3 and 5 buffers`. */
+const countWords = (spans: readonly Span[]): string =>
+  [...groupBy(spans, ({ best }) => nameOf(best))]
+    .map(([name, own]) => {
+      const ranges = own.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`));
+      const most = own.at(-1)!.to;
+      return `${name} for ${listed(ranges)} ${most === 1 ? 'buffer' : 'buffers'}`;
+    })
+    .join('; ');
+
+const listed = (items: readonly string[]): string =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 
 const mapLines = ({ map }: Advice): string[] => [
   'Fastest strategy by buffer size and number of buffers (robin: round-robin):',
@@ -74,7 +105,7 @@ const mapLines = ({ map }: Advice): string[] => [
 ];
 
 function jsonOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestion): string {
-  const { best, times, reason, flips, map } = advice;
+  const { best, times, reason, spans, map } = advice;
   const record = {
     schema: 'weft.advice/1',
     model: { name: fabric.name, source: fabric.source, parameters: fabric.parameters },
@@ -88,8 +119,15 @@ function jsonOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestio
       nanoseconds,
       gbps: gbpsOf(bytes * buffers, nanoseconds),
     })),
-    flips: flips.map(({ over, from, to }) => ({ over, from, to: nameOf(to) })),
+    flips: flipsOf(spans),
     map: { bytes: mapSizes, buffers: mapBuffers, best: map.map((line) => line.map(nameOf)) },
   };
   return `${JSON.stringify(record, null, 2)}\n`;
 }
+
+/** Where the answer changes: it is another one `from` here on than up to `after`. */
+const flipsOf = (spans: readonly Span[]) =>
+  spans.flatMap(({ over, from, best }, i) => {
+    const before = spans[i - 1];
+    return before?.over === over ? [{ over, after: before.to, from, to: nameOf(best) }] : [];
+  });

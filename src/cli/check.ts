@@ -25,7 +25,7 @@ import { fabricOptions } from '../settings/table.js';
 import type { World } from '../world/index.js';
 import { pathsOf, readSide, refuseMixed, refuseUnfinished } from './compare.js';
 import { noiseFrom, refuseNoise } from './earlier-runs.js';
-import { expectedOf } from './expected.js';
+import { expectedOf, expectedOn } from './expected.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
@@ -138,7 +138,8 @@ function sourceOf(options: CheckOptions, measured?: readonly Run[]): Source {
   }
   if (baseline !== undefined) return baselineOf(baseline, options);
   const known = machineByName(machine ?? machineOf(measured) ?? '');
-  return known ? { kind: 'machine', machine: known } : { kind: 'none' };
+  if (known === undefined) return { kind: 'none' };
+  return { kind: 'machine', machine: known, expectedOf: expectedOn(known) };
 }
 
 /** Where runs were measured; files of older versions do not say it, and count as measured here. */

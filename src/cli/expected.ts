@@ -2,9 +2,12 @@ import { fabricOf } from '../analysis/normal/machine.js';
 import type { Expected } from '../analysis/normal/normal.js';
 import { benchmarkById } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
+import type { Machine } from '../reference/machines.js';
+import { p5FabricAt } from '../reference/p5-fabric.js';
 import type { Run } from '../results/schema.js';
 import { predictLike } from '../runner/predict/predict-like.js';
 import { option, text } from '../settings/option.js';
+import type { FabricModel } from '../simulate/fabric-model.js';
 import { fabricModel } from './fabric-model.js';
 
 /** Larger worlds take so long to simulate that nobody should wait for it unasked. */
@@ -13,12 +16,21 @@ const mostRanks = 256;
 /** What the model of a run's machine expects of it; undefined where Weft has no such model. */
 export function expectedOf(run: Run): Expected | undefined {
   const fabric = fabricOf(run);
-  if (fabric === undefined) return undefined;
+  return fabric && expectedIn(fabric, run);
+}
+
+function expectedIn(fabric: FabricModel, run: Run): Expected {
   const { ranks } = run.world;
   if (ranks <= mostRanks) return predictLike(run, fabric, benchmarkById);
   const because = `simulating ${ranks} ranks takes long (weft report --model ${fabric.name} does it)`;
   return { model: fabric.name, because };
 }
+
+/** The same for runs on such a machine, whatever their header says. */
+export const expectedOn =
+  (machine: Machine) =>
+  (run: Run): Expected =>
+    expectedIn(p5FabricAt(machine), run);
 
 /** What reports and charts of these runs show beside them. */
 export interface Expectations {

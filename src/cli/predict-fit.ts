@@ -8,12 +8,12 @@ import { traitsOf } from '../results/column-name.js';
 import { formatFit } from '../results/formats/fit.js';
 import type { Run } from '../results/schema.js';
 import {
-  figuresOfRuns,
   fitRows,
   type MeasuredFigure,
   parseRowChoice,
   type RowChoice,
 } from '../runner/predict/calibrate.js';
+import { type RunsToFit, runsToFit } from '../runner/predict/runs-to-fit.js';
 import type { ValuesOf } from '../settings/option.js';
 import { fitOptions } from '../settings/predict.js';
 import { fabricSchemaName } from '../simulate/fabric-model.js';
@@ -39,8 +39,9 @@ export function addFitCommand(predict: Command): void {
     );
   addOptions(command, table).action((inputs: string[], raw: { also?: RowChoice[] }) => {
     const asked = readOptions(raw, table);
-    const { runs, figures } = read(inputs, asked);
-    const frame = frameOf(inputs, runs, asked);
+    const { runs, figures, measured } = read(inputs, asked);
+    for (const sentence of measured?.left ?? []) process.stderr.write(`weft: ${sentence}\n`);
+    const frame = frameOf(inputs, runs, measured, asked);
     const fitted = fitModel(frame, fitRows(figures, raw.also ?? [], benchmarkById));
     if (asked.out !== undefined) {
       writeWhole(asked.out, `${JSON.stringify(fitted.model, null, 2)}\n`, '-o');
@@ -49,14 +50,15 @@ export function addFitCommand(predict: Command): void {
   });
 }
 
-function read(inputs: readonly string[], { exchangeNodes }: Asked) {
+function read(inputs: readonly string[], { exchangeNodes, chunkBytes }: Asked) {
   const [tables, files] = [true, false].map((csv) =>
     inputs.filter((input) => (extname(input) === '.csv') === csv),
   ) as [string[], string[]];
   const runs = files.length === 0 ? [] : readRuns(files);
+  const measured = runs.length === 0 ? undefined : runsToFit(runs, benchmarkById, chunkBytes);
   const figures: MeasuredFigure[] = [
     ...tables.flatMap((file) => readFigures(textOf(file), file)),
-    ...figuresOfRuns(runs),
+    ...(measured?.figures ?? []),
   ];
   const isExchange = ({ benchmark }: MeasuredFigure) => {
     const found = benchmarkById(benchmark);
@@ -64,6 +66,7 @@ function read(inputs: readonly string[], { exchangeNodes }: Asked) {
   };
   return {
     runs,
+    measured,
     figures: figures.map((figure) =>
       exchangeNodes !== undefined && isExchange(figure)
         ? { ...figure, nodes: exchangeNodes }
@@ -84,16 +87,19 @@ const usesGpuMemory = ({ rows }: Run): boolean =>
   rows.some(({ column }) => traitsOf(column).memory === 'device');
 
 /** What is not fitted: as given, else as the runs have it. */
-function frameOf(inputs: readonly string[], runs: readonly Run[], asked: Asked) {
-  const [run] = runs;
-  const chunk = run?.settings.chunkBytes;
+function frameOf(
+  inputs: readonly string[],
+  runs: readonly Run[],
+  measured: RunsToFit | undefined,
+  asked: Asked,
+) {
   return {
     schema: fabricSchemaName,
     name: asked.name ?? basename(inputs[0]!, extname(inputs[0]!)),
     source: `fitted to ${inputs.map((input) => basename(input)).join(', ')}`,
-    nicsPerRank: asked.nicsPerRank ?? run?.fabric.channels.length ?? 4,
-    lineRateGbps: asked.lineRateGbps ?? run?.fabric.channels[0]?.lineRateGbps ?? 100,
+    nicsPerRank: asked.nicsPerRank ?? measured?.nicsPerRank ?? 4,
+    lineRateGbps: asked.lineRateGbps ?? measured?.lineRateGbps ?? 100,
     ...(runs.length > 0 && !runs.some(usesGpuMemory) && { gpus: false }),
-    chunkBytes: asked.chunkBytes ?? (typeof chunk === 'number' ? chunk : 2 ** 20),
+    chunkBytes: asked.chunkBytes ?? measured?.chunkBytes ?? 2 ** 20,
   } as const;
 }

@@ -1,10 +1,14 @@
 import { WeftError } from '../errors.js';
-import { chunksOf, isRead, isWait, isWrite, type Plan, type PostStep } from '../plan/plan.js';
+import { chunksOf, isRead, isWrite, type Plan, type PostStep } from '../plan/plan.js';
 import { EventQueue } from '../simulate/event-queue.js';
 import { FlowNetwork } from '../simulate/flow-network.js';
+import { mostTransfers } from '../simulate/period.js';
 import {
   arrivalKey,
+  endsOf,
+  isManyNicExchange,
   isTransfer,
+  markEarly,
   type Running,
   receiversOf,
   recvSlot,
@@ -12,8 +16,6 @@ import {
 } from '../simulate/running-steps.js';
 import { type SimulatedWorld, Wiring } from '../simulate/wiring.js';
 
-/** More transfers than this take too long and too much memory. */
-const mostTransfers = 600_000;
 /** With more transfers than this, rates change at most `solutionsFor` times within the best possible time. */
 const exactTransfers = 4096;
 const solutionsFor = (groups: number): number => Math.max(256, 2 ** 20 / groups);
@@ -53,8 +55,6 @@ class Simulation {
   readonly #posted: Float64Array;
   readonly #completed: Float64Array;
   readonly #finished: Float64Array;
-  /** What a completed write costs beside its transfer, by rank. */
-  readonly #writeCost: readonly number[];
 
   constructor({ world, plans }: SimulatedJob) {
     this.#world = world;
@@ -70,13 +70,6 @@ class Simulation {
     [this.#posted, this.#completed, this.#finished] = [0, 1, 2].map(
       () => new Float64Array(plans.length),
     ) as [Float64Array, Float64Array, Float64Array];
-    const { writeMicroseconds, hostMicroseconds } = world.fabric.parameters;
-    this.#writeCost = plans.map((plan) =>
-      nanoseconds(
-        writeMicroseconds +
-          (world.memory === 'host' && isManyNicExchange(plan) ? hostMicroseconds : 0),
-      ),
-    );
   }
 
   run(): Float64Array {
@@ -93,7 +86,16 @@ class Simulation {
     }
     const stuck = this.#steps.find(({ missing }) => missing > 0);
     if (stuck) throw new TypeError(`rank ${stuck.rank} waits for something that nobody sends`);
-    return this.#finished;
+    return this.#finished.map((at, rank) => at + this.#hostCost(rank));
+  }
+
+  /** Once in an iteration, however many of its writes depend on each other. */
+  #hostCost(rank: number): number {
+    const { memory, fabric } = this.#world;
+    const { steps } = this.#plans[rank]!;
+    const isCharged =
+      memory === 'host' && isManyNicExchange(steps, (step) => this.#leaves(rank, step));
+    return isCharged ? nanoseconds(fabric.parameters.hostMicroseconds) : 0;
   }
 
   /** Finds the way of every transfer. */
@@ -117,6 +119,7 @@ class Simulation {
     for (const running of transfers) {
       running.group = this.#wiring.groupOf(endsOf(running), duplex);
     }
+    markEarly(transfers, this.#plans);
   }
 
   #leaves(rank: number, { peer }: PostStep): boolean {
@@ -156,9 +159,9 @@ class Simulation {
 
   /** Every byte could have left the fabric; those of the last chunk have once it is posted. */
   #transferred(i: number, ended: number): void {
-    const { rank, step, further, postedAt } = this.#steps[i]!;
+    const { rank, step, further, early, postedAt } = this.#steps[i]!;
     const at = Math.max(ended, postedAt);
-    const { splitMicroseconds, sendMicroseconds, chunkMicroseconds } =
+    const { writeMicroseconds, sendMicroseconds, chunkMicroseconds } =
       this.#world.fabric.parameters;
     if (step.kind === 'post' && step.op === 'send') {
       const chunks = this.#chunksOf(step, this.#world.fabric.chunkBytes);
@@ -167,10 +170,16 @@ class Simulation {
       this.#arrive(i, at + cost);
       return;
     }
-    const extra = further ? nanoseconds(splitMicroseconds) : 0;
-    this.#completed[rank] = Math.max(this.#completed[rank]!, at) + extra;
-    this.#schedule(kinds.done, i, this.#completed[rank]! + this.#writeCost[rank]!);
-    this.#arrive(i, at + this.#writeCost[rank]!);
+    this.#complete(rank, at, further && !early);
+    const cost = nanoseconds(writeMicroseconds);
+    this.#schedule(kinds.done, i, this.#completed[rank]! + cost);
+    this.#arrive(i, at + cost);
+  }
+
+  /** The CPU completes one write after the other; one on a further channel costs it time. */
+  #complete(rank: number, at: number, isFurther: boolean): void {
+    const cost = isFurther ? nanoseconds(this.#world.fabric.parameters.splitMicroseconds) : 0;
+    this.#completed[rank] = Math.max(this.#completed[rank]!, at) + cost;
   }
 
   #chunksOf(step: PostStep, chunkBytes: number): number {
@@ -202,6 +211,7 @@ class Simulation {
     switch (event % kindCount) {
       case kinds.start:
         this.#network.start(i, running.group!, (running.step as PostStep).local.bytes);
+        if (running.early) this.#complete(running.rank, at, true);
         return;
       case kinds.arrival:
         this.#fulfil(i, at);
@@ -218,18 +228,6 @@ class Simulation {
     running.missing--;
     if (running.missing === 0) this.#ready(i, at);
   }
-}
-
-/** A read's bytes come from the peer. */
-function endsOf({ rank, step }: Running): { from: number; to: number; channel: number } {
-  const { peer, channel } = step as PostStep;
-  return isRead(step) ? { from: peer, to: rank, channel } : { from: rank, to: peer, channel };
-}
-
-/** Whether a rank sends over several NICs and receives. */
-function isManyNicExchange({ steps }: Plan): boolean {
-  const channels = new Set(steps.flatMap((step) => (isWrite(step) ? [step.channel] : [])));
-  return channels.size > 1 && steps.some(isWait);
 }
 
 /** Throws if `steps`, of all plans together, are too many to simulate. */

@@ -30,6 +30,6 @@ export const labFabric: FabricModel = {
       splitMicroseconds: [34.0968, 35.7886],
       duplexEfficiency: [0.978476, 1],
     },
-    spread: { write: 0.00311, sendrecv: 0.0136, all2all: 0.00416 },
+    spread: { write: 0.00369, sendrecv: 0.0177, all2all: 0.00456 },
   },
 };

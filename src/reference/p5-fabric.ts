@@ -1,4 +1,5 @@
 import type { FabricModel } from '../simulate/fabric-model.js';
+import type { Machine } from './machines.js';
 
 /**
  * Four EFA devices of one GPU of a p5.48xlarge, fitted to the rows of p5-rows.ts with all-to-all rows read as those of
@@ -33,6 +34,23 @@ export const p5Fabric: FabricModel = {
       hostGbps: [181.831, 187.063],
       hostMicroseconds: [1895.73, 2032.48],
     },
-    spread: { all2all: 0.0242, write: 0.00787, sendrecv: 0.0174 },
+    spread: { all2all: 0.0289, write: 0.00807, sendrecv: 0.0175 },
   },
 };
+
+/**
+ * p5's model with NICs of another machine's rate. Nothing is published for those machines: fixed costs are taken to be
+ * the same, and NICs to reach the same share of their rate.
+ */
+export function p5FabricAt({ nicGbps }: Pick<Machine, 'nicGbps'>): FabricModel {
+  const factor = nicGbps / p5Fabric.lineRateGbps;
+  if (factor === 1) return p5Fabric;
+  const { fit: _, ...model } = p5Fabric;
+  const { parameters } = model;
+  return {
+    ...model,
+    name: `p5 at ${nicGbps} Gbps per NIC`,
+    lineRateGbps: nicGbps,
+    parameters: { ...parameters, nicGbps: factor * parameters.nicGbps },
+  };
+}

@@ -23,6 +23,13 @@ export function p5Shares(benchmark: string, column: string): Shares | undefined 
   return { metric: metricOf(own[0]!), points: points.filter(isNoDip) };
 }
 
+/** What one NIC of p5 has, by its nominal rate. */
+export const p5NicGbps = p5Fabric.lineRateGbps;
+
+/** Whether all-to-all figures are published for such a world: how much latency weighs depends on the number of peers. */
+export const isPublishedExchange = (nodes: number, ranks: number, nicsPerRank: number): boolean =>
+  nodes === p5ExchangeNodes && ranks === p5ExchangeNodes && nicsPerRank === p5Fabric.nicsPerRank;
+
 const isExchange = ({ benchmark }: Figure): boolean => benchmark === 'all2all';
 const strategyOf = (figure: Figure) =>
   strategies.find(({ title }) => columnOf(figure).startsWith(title));

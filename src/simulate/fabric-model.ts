@@ -21,7 +21,7 @@ const parametersSchema = z.strictObject({
   duplexEfficiency: positive.max(1),
   /** What all NICs of a rank carry together to and from host memory, both ways added; absent: no limit. */
   hostGbps: positive.optional(),
-  /** Added where a rank sends and receives host memory over several NICs. */
+  /** Added once to an iteration in which a rank sends and receives host memory over several NICs. */
   hostMicroseconds: notNegative,
 });
 

@@ -1,4 +1,5 @@
 import { WeftError } from '../errors.js';
+import { groupBy } from '../measure/group.js';
 import { studentPoint } from '../measure/student.js';
 import {
   type FabricFit,
@@ -28,6 +29,8 @@ export interface Residual {
   readonly log: number;
   /** Near enough to the model; a used row that is not has no weight in the fit. */
   readonly fits: boolean;
+  /** How much of its own prediction a used row decides: at 1 it fits whatever it says. */
+  readonly leverage: number;
 }
 
 export interface Fitted {
@@ -77,7 +80,11 @@ export function fitModel(
   if (first === undefined || !hasRate || first.degreesOfFreedom === 0) throw tooFew();
   const added = stage(first.model, of('added'), first);
   if (added === undefined) throw undetermined();
-  const residuals = rows.map((row) => residualOf(row, added.model, added.scale));
+  const leverages = new Map([...first.leverages, ...added.leverages]);
+  const residuals = rows.map((row) => ({
+    ...residualOf(row, added.model, added.scale),
+    leverage: leverages.get(row) ?? 0,
+  }));
   const intervals = [...first.intervals, ...added.intervals];
   const fit: FabricFit = {
     rows: rows.filter(({ used }) => used !== undefined).length,
@@ -95,6 +102,7 @@ interface Stage {
   readonly intervals: readonly (readonly [ParameterName, readonly [number, number]])[];
   readonly degreesOfFreedom: number;
   readonly scale: number;
+  readonly leverages: readonly (readonly [FitRow, number])[];
 }
 
 /** Fits what these rows tell beside what an `earlier` stage found; undefined where they do not determine it. */
@@ -103,7 +111,8 @@ function stage(model: FabricModel, rows: readonly FitRow[], earlier?: Stage): St
     (name) => !earlier?.names.includes(name) && rows.some(({ tells }) => tells.includes(name)),
   );
   if (names.length === 0) {
-    return { model, names, intervals: [], degreesOfFreedom: 0, scale: earlier?.scale ?? 0 };
+    const scale = earlier?.scale ?? 0;
+    return { model, names, intervals: [], degreesOfFreedom: 0, scale, leverages: [] };
   }
   if (rows.length < names.length) return undefined;
   const start = startOf(model.lineRateGbps);
@@ -131,6 +140,7 @@ function stage(model: FabricModel, rows: readonly FitRow[], earlier?: Stage): St
   const without = Object.fromEntries(untold.map((name) => [name, neutral[name]]));
   return {
     ...{ names, intervals, degreesOfFreedom, scale },
+    leverages: rows.map((row, i) => [row, solution.leverages[i]!] as const),
     model: { ...model, parameters: { ...fitted, ...without } },
   };
 }
@@ -150,7 +160,7 @@ function intervalsOf(
   });
 }
 
-function residualOf(row: FitRow, model: FabricModel, scale: number): Residual {
+function residualOf(row: FitRow, model: FabricModel, scale: number): Omit<Residual, 'leverage'> {
   const predictedNanoseconds = row.predict(model);
   const log = Math.log(predictedNanoseconds / row.nanoseconds);
   const limit = Math.max(leastMisfit, 4.685 * scale);
@@ -163,16 +173,21 @@ const bounded = (name: ParameterName, value: number): number =>
 const logRatio = (row: FitRow, model: FabricModel): number =>
   Math.log(row.predict(model) / row.nanoseconds);
 
-/** By benchmark: the root mean square of the residuals, without the rows that the fit left out. */
+/** A row that decides this much of its own prediction shows nothing about the others. */
+const decides = 0.99;
+
+/**
+ * By benchmark: the root mean square of the residuals, each as large as it would be in rows that the fit did not use.
+ * Without rows that decide their own prediction, and without those that the fit left out.
+ */
 function spreadOf(residuals: readonly Residual[]): Record<string, number> {
-  const benchmarks = [...new Set(residuals.map(({ row }) => row.benchmark))];
+  const shown = residuals.filter(
+    ({ row, fits, leverage }) => (fits || row.used !== 'first') && leverage < decides,
+  );
   return Object.fromEntries(
-    benchmarks.map((benchmark) => {
-      const own = residuals.filter(
-        ({ row, fits }) => row.benchmark === benchmark && (fits || row.used !== 'first'),
-      );
-      const squares = own.reduce((sum, { log }) => sum + log ** 2, 0);
-      return [benchmark, Math.sqrt(squares / Math.max(1, own.length))];
+    [...groupBy(shown, ({ row }) => row.benchmark)].map(([benchmark, own]) => {
+      const squares = own.reduce((sum, { log, leverage }) => sum + log ** 2 / (1 - leverage), 0);
+      return [benchmark, Math.sqrt(squares / own.length)];
     }),
   );
 }

@@ -6,6 +6,8 @@ export interface Solution {
   readonly degreesOfFreedom: number;
   /** Typical size of a residual of a row that fits. */
   readonly scale: number;
+  /** Of each row: how much of its own prediction it decides, from 0 to 1. At 1 its residual is 0 whatever it says. */
+  readonly leverages: number[];
 }
 
 /** Of an unknown: its part by which it is moved to find slopes, the least part it keeps in a step, and the end. */
@@ -95,7 +97,12 @@ function described(
   const errors = inverse.map((column, i) =>
     hasEffect(slopes[i]!) ? Math.sqrt(column![i]!) / unknowns[i]! : 0,
   );
-  return { unknowns, errors, degreesOfFreedom, scale: Math.sqrt(variance) };
+  const leverages = weights.map((weight, row) => {
+    const own = slopes.map((slope) => slope[row]!);
+    const pulls = inverse.map((column) => own.reduce((sum, one, j) => sum + one * column![j]!, 0));
+    return weight * own.reduce((sum, one, j) => sum + one * pulls[j]!, 0);
+  });
+  return { unknowns, errors, degreesOfFreedom, scale: Math.sqrt(variance), leverages };
 }
 
 function laplaceWeights(residuals: readonly number[]): number[] {

@@ -1,4 +1,5 @@
-import { isWrite, type Plan, type PostStep, type Step } from '../plan/plan.js';
+import { isRead, isWait, isWrite, type Plan, type PostStep, type Step } from '../plan/plan.js';
+import type { Ends } from './wiring.js';
 
 /** A step of one of the plans, while it runs. */
 export interface Running {
@@ -10,6 +11,8 @@ export interface Running {
   missing: number;
   /** A write on another channel than the first one towards its peer. */
   readonly further: boolean;
+  /** A further write whose completion the CPU handles while others of its channel are still to come. */
+  early: boolean;
   group: number | undefined;
   /** When its last chunk is posted. */
   postedAt: number;
@@ -33,7 +36,8 @@ export function runningSteps(plan: Plan, index: number, plans: readonly Plan[]):
     const further = isWrite(step) && firstOf(firstChannel, step) !== step.channel;
     // A join has nothing to do, and a sum takes no time in the model.
     const missing = step.after.length + (awaitedBy(step) ? 1 : 0);
-    return { rank: index, step, next: nothing, missing, further, group: undefined, postedAt: 0 };
+    const idle = { next: nothing, early: false, group: undefined, postedAt: 0 };
+    return { rank: index, step, missing, further, ...idle };
   });
   for (const [i, { step }] of running.entries()) {
     for (const earlier of step.after) {
@@ -41,6 +45,40 @@ export function runningSteps(plan: Plan, index: number, plans: readonly Plan[]):
     }
   }
   return running;
+}
+
+/**
+ * At most a window of transfers of a channel is under way. In the simulation all of them are, and end together; only
+ * the completions of the last window of a channel are left for the end.
+ */
+export function markEarly(transfers: readonly Running[], plans: readonly Plan[]): void {
+  const later = new Map<number, number>();
+  for (let i = transfers.length - 1; i >= 0; i--) {
+    const running = transfers[i]!;
+    if (!isWrite(running.step)) continue;
+    const { channels, window } = plans[running.rank]!;
+    const key = running.rank * channels + running.step.channel;
+    const after = later.get(key) ?? 0;
+    running.early = running.further && after >= window;
+    later.set(key, after + 1);
+  }
+}
+
+/** A read's bytes come from the peer. */
+export function endsOf({ rank, step }: Running): Ends {
+  const { peer, channel } = step as PostStep;
+  return isRead(step) ? { from: peer, to: rank, channel } : { from: rank, to: peer, channel };
+}
+
+/** Whether a rank with these steps receives, and sends to other nodes over several NICs. */
+export function isManyNicExchange(
+  steps: readonly Step[],
+  leaves: (step: PostStep) => boolean,
+): boolean {
+  const channels = new Set(
+    steps.flatMap((step) => (isWrite(step) && leaves(step) ? [step.channel] : [])),
+  );
+  return channels.size > 1 && steps.some(isWait);
 }
 
 function firstOf(channels: Map<number, number>, { peer, channel }: PostStep): number {

@@ -22,7 +22,12 @@ type Duplex = (rank: number, channel: number) => boolean;
 
 const bytesPerNanosecond = (gbps: number): number => gbps / 8;
 
-/** Numbers the links of a world as transfers ask for them. Ranks that differ by `period` share links. */
+/**
+ * Numbers the links of a world as transfers ask for them. Ranks that differ by `period` share links.
+ *
+ * A period that does not hold whole leaves says that all hosts are alike. Each then has its share of what its leaf carries
+ * to the spines as a link of its own, and it shares its leaf with the hosts next to it on both sides, whatever its place.
+ */
 export class Wiring {
   readonly #world: SimulatedWorld;
   readonly #period: number;
@@ -64,12 +69,26 @@ export class Wiring {
     const { switches, fabric } = this.#world;
     const period = this.#period;
     const pair = (from % period) * period + (to % period);
-    const sameLeaf = switches !== undefined && this.#leafOf(from) === this.#leafOf(to) ? 1 : 0;
+    const sameLeaf = switches !== undefined && this.#shareLeaf(from, to) ? 1 : 0;
     return (pair * fabric.nicsPerRank + channel) * 2 + sameLeaf;
+  }
+
+  get #hostsAreAlike(): boolean {
+    const { nodes, ranksPerNode, switches } = this.#world;
+    const ofLeaf = ranksPerNode * (switches?.hostsPerLeaf ?? 1);
+    return this.#period < nodes * ranksPerNode && this.#period % ofLeaf !== 0;
   }
 
   #leafOf(rank: number): number {
     return Math.floor(this.nodeOf(rank) / (this.#world.switches?.hostsPerLeaf ?? 1));
+  }
+
+  #shareLeaf(from: number, to: number): boolean {
+    if (!this.#hostsAreAlike) return this.#leafOf(from) === this.#leafOf(to);
+    const { nodes, switches } = this.#world;
+    const others = (switches?.hostsPerLeaf ?? 1) - 1;
+    const ahead = (this.nodeOf(to) - this.nodeOf(from) + nodes) % nodes;
+    return ahead <= Math.ceil(others / 2) || nodes - ahead <= Math.floor(others / 2);
   }
 
   #pathOf(ends: Ends, duplex: Duplex): number[] {
@@ -111,9 +130,12 @@ export class Wiring {
     const { switches, fabric, ranksPerNode } = this.#world;
     if (switches === undefined) return [];
     const { hostsPerLeaf, oversubscription, routing, seed } = switches;
-    if (this.#leafOf(from) === this.#leafOf(to)) return [];
-    const [up, down] = [from, to].map((rank) => this.#leafOf(rank % this.#period));
-    const nics = hostsPerLeaf * ranksPerNode * fabric.nicsPerRank;
+    if (this.#shareLeaf(from, to)) return [];
+    const alike = this.#hostsAreAlike;
+    const [up, down] = [from, to].map((rank) =>
+      alike ? this.nodeOf(rank % this.#period) : this.#leafOf(rank % this.#period),
+    );
+    const nics = (alike ? 1 : hostsPerLeaf) * ranksPerNode * fabric.nicsPerRank;
     const gbps = (nics * fabric.parameters.nicGbps) / oversubscription;
     if (routing === 'spray') {
       return [this.#link(`leaf ${up} up`, gbps), this.#link(`leaf ${down} down`, gbps)];

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { p5Fabric } from '../../src/reference/p5-fabric.js';
 import { p5Rows } from '../../src/reference/p5-rows.js';
+import { readRun } from '../../src/results/read-run.js';
+import type { Run } from '../../src/results/schema.js';
 import { Desk } from '../benchmarks/weft.js';
 
 const timeout = 60_000;
@@ -125,9 +127,81 @@ describe('weft predict fit', () => {
   });
 });
 
+describe('weft predict fit on run files', () => {
+  /** A run in the lab, changed and written to a file. */
+  function recorded(name: string, file: string, change: (run: Run) => Partial<Run> = () => ({})) {
+    const { run } = readRun(join(import.meta.dirname, '../runner/advice-runs', `${name}.jsonl`));
+    const { rows, errors, endedAt, outcome, ...head } = { ...run, id: file, ...change(run) };
+    const lines = [
+      { line: 'header', ...head },
+      ...rows.map((row) => ({ line: 'row', ...row })),
+      { line: 'footer', endedAt, outcome, errors },
+    ];
+    writeFileSync(path(file), lines.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  }
+
+  test('takes NICs, rates and chunks from the runs, and leaves out what it does not cover', {
+    timeout,
+  }, async () => {
+    recorded('write', 'write.jsonl');
+    recorded('all2all', 'chunks.jsonl', ({ settings }) => ({
+      settings: { ...settings, chunkBytes: 65_536 },
+    }));
+    recorded('all2all', 'here.jsonl', ({ world }) => ({
+      world: { ...world, hosts: ['h0'], hostOfRank: world.hosts.map(() => 'h0') },
+    }));
+    recorded('write', 'staged.jsonl', ({ rows }) => ({
+      rows: rows.map((row) => ({ ...row, labels: { ...row.labels, memory: 'staged' } })),
+    }));
+    recorded('one-nic', 'one.jsonl');
+    // The one that is not covered comes first: nothing is taken from it.
+    const { exitCode, stdout, stderr } = await desk.weft(
+      'predict fit here.jsonl write.jsonl chunks.jsonl staged.jsonl one.jsonl -o lab.json',
+    );
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr.trim().split('\n')).toEqual([
+      'weft: here.jsonl is left out: all ranks were on one host, where no NIC is needed',
+      'weft: chunks.jsonl is left out: its chunks are 64K, not 1M',
+      expect.stringMatching(/^weft: \d+ rows of staged.jsonl left out: GPU memory was staged/),
+      expect.stringMatching(
+        /^weft: \d+ rows of one.jsonl left out: other runs use more than 1 NIC/,
+      ),
+    ]);
+    expect(stdout).not.toContain('all2all');
+    const model = JSON.parse(readFileSync(path('lab.json'), 'utf8'));
+    expect(model).toMatchObject({ nicsPerRank: 2, lineRateGbps: 0.1, chunkBytes: 2 ** 20 });
+    expect(model.parameters.nicGbps).toBeCloseTo(0.1, 2);
+  });
+
+  test('refuses runs of two fabrics, and runs of which none can be used', { timeout }, async () => {
+    recorded('write', 'slow.jsonl');
+    recorded('write', 'fast.jsonl', ({ fabric }) => ({
+      fabric: {
+        ...fabric,
+        channels: fabric.channels.map((one) => ({ ...one, lineRateGbps: 0.2 })),
+      },
+    }));
+    const mixed = await desk.weft('predict fit slow.jsonl fast.jsonl');
+    expect(mixed.exitCode).toBe(2);
+    expect(mixed.stderr).toContain(
+      'different fabrics: tcp;ofi_rxm at 0.1 Gbps; tcp;ofi_rxm at 0.2 Gbps',
+    );
+    recorded('write', 'shared.jsonl', ({ rows, world }) => ({
+      world: { ...world, hosts: ['h0', 'h1'], hostOfRank: ['h0', 'h0', 'h1', 'h1'] },
+      rows: rows.map((row) => ({ ...row, path: undefined })),
+    }));
+    const shared = await desk.weft('predict fit shared.jsonl');
+    expect(shared.exitCode).toBe(2);
+    expect(shared.stderr).toContain('it does not say whether ranks of one host share NICs');
+  });
+});
+
 test('weft advise answers with predicted times and a map', { timeout }, async () => {
   const { stdout } = await desk.weft('advise --fabric p5 --buffers 3 --bytes 1G');
   expect(stdout).toContain('Use split for 3 buffers of 1G');
+  expect(stdout.replace(/\s+/g, ' ')).toContain(
+    'With buffers of 1G: split for 1 to 7, 9 to 11 and 13 to 15 buffers; round-robin for 8, 12 and 16 buffers.',
+  );
   expect(stdout).toContain('PREDICTED with the model p5, not measured');
   const json = JSON.parse((await desk.weft('advise --buffers 3 --format json')).stdout);
   expect(json).toMatchObject({ schema: 'weft.advice/1', best: 'split', buffers: 3 });

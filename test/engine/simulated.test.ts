@@ -88,6 +88,7 @@ describe('times that can be written down', () => {
 describe('one period of ranks stands for all', () => {
   const worlds: [string, SimulatedWorld][] = [
     ['8 nodes', simOf(8)],
+    ['20 nodes, more peers than a window holds', simOf(20)],
     ['4 nodes of 2 ranks', simOf(4, { ranksPerNode: 2 })],
     [
       'leaves of 2 nodes, oversubscribed, sprayed',
@@ -125,13 +126,15 @@ describe('what makes a fabric slower', () => {
   });
 
   test('leaves oversubscribed 2:1 halve what crosses them; hashing is no better than spraying', () => {
-    const crossing = (routing: 'ecmp' | 'spray', oversubscription: number) => {
-      const switches = { hostsPerLeaf: 4, oversubscription, routing, seed: 3 } as const;
+    const crossing = (routing: 'ecmp' | 'spray', oversubscription: number, seed = 3) => {
+      const switches = { hostsPerLeaf: 4, oversubscription, routing, seed } as const;
       return Math.max(...exchange(simOf(8, { switches }), multi, 16 * mebibyte));
     };
     expect(crossing('spray', 4) / crossing('spray', 2)).toBeGreaterThan(1.8);
     expect(crossing('ecmp', 1)).toBeGreaterThan(crossing('spray', 1));
     expect(crossing('ecmp', 2)).toBe(crossing('ecmp', 2));
+    const seeds = [1, 2, 3, 4].map((seed) => crossing('ecmp', 2, seed));
+    expect(new Set(seeds).size).toBeGreaterThan(1);
   });
 });
 

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
 import { p5Fabric } from '../../src/reference/p5-fabric.js';
 import { device } from '../../src/runner/columns.js';
-import { advise } from '../../src/runner/predict/advise.js';
+import { advise, fastest } from '../../src/runner/predict/advise.js';
 
 const ask = (buffers: number, bytes: number) =>
   advise({ fabric: p5Fabric, memory: device, buffers, bytes });
+const bestFor = (buffers: number, bytes: number) =>
+  fastest({ fabric: p5Fabric, memory: device, buffers, bytes });
 const G = 2 ** 30;
 
 describe('advice for p5', () => {
@@ -24,12 +26,31 @@ describe('advice for p5', () => {
     expect(small.reason).toContain('one NIC is as fast as several');
   });
 
-  test('where the answer changes agrees with the answers there', () => {
-    const { flips, map } = ask(3, G);
-    expect(flips.length).toBeGreaterThan(1);
-    for (const { over, from, to } of flips) {
-      expect((over === 'bytes' ? ask(3, from) : ask(from, G)).best).toBe(to);
+  test.each([
+    [3, G],
+    [1, 2 ** 18],
+    [9, 2 ** 20],
+  ])('where the answer changes agrees with the answers around it: %i × %i', (buffers, bytes) => {
+    const { spans } = ask(buffers, bytes);
+    const sizes = spans.filter(({ over }) => over === 'bytes');
+    const counts = spans.filter(({ over }) => over === 'buffers');
+    for (const { from, to, best } of sizes) {
+      for (const size of [from, Math.round(Math.sqrt(from * to)), to]) {
+        expect(bestFor(buffers, size), `${size}`).toBe(best);
+      }
     }
-    expect(map[0]!.every((best) => best === single)).toBe(true);
+    for (const [i, { from }] of sizes.slice(1).entries()) {
+      expect(from / sizes[i]!.to).toBeLessThan(1.03);
+    }
+    for (let count = 1; count <= 16; count++) {
+      const span = counts.find(({ from, to }) => from <= count && count <= to);
+      expect(bestFor(count, bytes), `${count}`).toBe(span?.best);
+    }
+  });
+
+  test('large buffers take turns only at some multiples of the number of NICs', () => {
+    const counts = ask(3, G).spans.filter(({ over, best }) => over === 'buffers' && best !== multi);
+    expect(counts.map(({ from, to }) => [from, to])).toEqual([8, 12, 16].map((n) => [n, n]));
+    expect(ask(3, G).map[0]!.every((best) => best === single)).toBe(true);
   });
 });

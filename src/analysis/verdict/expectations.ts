@@ -50,6 +50,8 @@ export interface Expectation {
   readonly bytes?: number;
   readonly metric: MetricName;
   readonly limits: Limits;
+  /** Where `pass` comes from, as the reason says it: `95 % of the share published for p5`. */
+  readonly basis?: string;
 }
 
 /** Where `fail` is not said: so much short of `pass`. */
@@ -134,7 +136,7 @@ export function judgeExpectations(
   });
 }
 
-export function judgeRow(row: Row, { benchmark, metric, limits }: Expectation): Item {
+export function judgeRow(row: Row, { benchmark, metric, limits, basis }: Expectation): Item {
   const { unit, moreIsBetter, of } = metrics[metric] as Metric;
   const subject = { name: `${benchmark} ${nameOfRow(row)}`, metric, expected: limits.pass };
   const value = of(row);
@@ -145,7 +147,8 @@ export function judgeRow(row: Row, { benchmark, metric, limits }: Expectation): 
   }
   const grade = gradeOf(value, limits, moreIsBetter);
   const bound = moreIsBetter ? 'at least' : 'at most';
-  const reason = `${figure(value)} ${unit}; expected ${bound} ${figure(limits.pass)}.`;
+  const from = basis === undefined ? '' : `, ${basis}`;
+  const reason = `${figure(value)} ${unit}; expected ${bound} ${figure(limits.pass)}${from}.`;
   const next = `Find the cause with weft pairs --per-rail, then repeat weft ${benchmark} --columns ${row.column}.`;
   return { ...subject, grade, reason, value, ...(grade !== 'pass' && { next }) };
 }

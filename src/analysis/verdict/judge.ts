@@ -10,6 +10,7 @@ import { headline } from '../diagnosis/diagnosis.js';
 import { nameOf } from '../diagnosis/finding-name.js';
 import { differenceFindings } from '../hosts/differences.js';
 import { placeOf } from '../normal/machine.js';
+import type { Expected } from '../normal/normal.js';
 import { type Expectation, judgeExpectations } from './expectations.js';
 import { judgeComparison, judgeSoundness } from './judge-runs.js';
 import {
@@ -17,6 +18,7 @@ import {
   describeMachine,
   judgeByBound,
   judgeByMachine,
+  needsModel,
 } from './machines.js';
 import { type Item, type Verdict, verdictOf } from './verdict.js';
 
@@ -33,7 +35,12 @@ export type Source =
       /** Rows that look slower without proof are degraded. */
       readonly strict?: boolean;
     }
-  | { readonly kind: 'machine'; readonly machine: Machine }
+  | {
+      readonly kind: 'machine';
+      readonly machine: Machine;
+      /** What a model expects of a run on it; asked for runs that published figures do not hold for. */
+      readonly expectedOf?: (run: Run) => Expected;
+    }
   | { readonly kind: 'none' };
 
 /** The verdict on runs: what is always looked at, and what was expected. */
@@ -67,7 +74,7 @@ function judgeBySource(
       return { against, items, notes };
     }
     case 'machine':
-      return judgeMachine(source.machine, merged);
+      return judgeMachine(source, merged);
     case 'none':
       return {
         against: 'the median of all pairs, and 80 % of the bound where line rates are known',
@@ -76,14 +83,25 @@ function judgeBySource(
   }
 }
 
-/** Labs and emulated devices are held to their own bounds: they are no such machine. */
-function judgeMachine(machine: Machine, runs: readonly Run[]) {
+/** Labs and emulated devices are held to their own bounds: they are no such machine. So is what nothing is known of. */
+function judgeMachine(
+  { machine, expectedOf }: Extract<Source, { kind: 'machine' }>,
+  runs: readonly Run[],
+) {
   const isReal = (run: Run) => !['lab', 'emulated'].includes(placeOf(run).kind);
   const [real, others] = [runs.filter(isReal), runs.filter((run) => !isReal(run))];
   const unknown = columnsWithoutReference(real);
+  const foreign = real
+    .filter((run) => needsModel(machine, run))
+    .map((run) => ({ run, expected: expectedOf?.(run) ?? unasked }));
+  const expected = new Map(foreign.map((one) => [one.run.id, one.expected]));
+  const unexpected = foreign.filter((one) => 'because' in one.expected);
   return {
     against: describeMachine(machine),
-    items: [...judgeByMachine(machine, real), ...judgeByBound(others)],
+    items: [
+      ...judgeByMachine(machine, real, expected),
+      ...judgeByBound([...others, ...unexpected.map(({ run }) => run)]),
+    ],
     notes: [
       ...(unknown.length === 0
         ? []
@@ -93,9 +111,15 @@ function judgeMachine(machine: Machine, runs: readonly Run[]) {
         : [
             `labs and emulated devices are not compared with ${machine.name}, only with their bound`,
           ]),
+      ...unexpected.map(({ run, expected }) => onlyItsBound(run, expected)),
     ],
   };
 }
+
+const unasked: Expected = { model: 'p5', because: 'it was not asked' };
+
+const onlyItsBound = ({ benchmark }: Run, expected: Expected): string =>
+  `${benchmark} is only compared with its bound: published figures are of another world, and the model says nothing (${'because' in expected ? expected.because : ''})`;
 
 /** Below this share of what the others reach, or with no link, a finding fails. */
 const failingShare = 0.5;

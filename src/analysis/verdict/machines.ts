@@ -1,7 +1,14 @@
+import { plural } from '../../measure/units.js';
 import type { Machine } from '../../reference/machines.js';
-import { p5Shares, type Shares } from '../../reference/p5-shares.js';
+import {
+  isPublishedExchange,
+  p5NicGbps,
+  p5Shares,
+  type Shares,
+} from '../../reference/p5-shares.js';
 import type { Row, Run } from '../../results/schema.js';
-import { judgeRow, limitsOf } from './expectations.js';
+import type { Expected } from '../normal/normal.js';
+import { type Expectation, judgeRow, limitsOf } from './expectations.js';
 import type { Item } from './verdict.js';
 
 /** Of the reference's share: what still passes, and what fails. */
@@ -20,24 +27,70 @@ export function efficiencyAt(points: Shares['points'], bytes: number): number | 
   return bytes / (time(before) + way * (time(after) - time(before)));
 }
 
-/** Rows against what such a machine reaches; rows nothing is known about are passed over. */
-export function judgeByMachine(machine: Machine, runs: readonly Run[]): Item[] {
+/** Whether shares published for p5 hold for a run: NICs of the same rate and, in an exchange, the same world. */
+const holdsPublished = (
+  { nicGbps }: Machine,
+  { benchmark, world, fabric }: Pick<Run, 'benchmark' | 'world' | 'fabric'>,
+): boolean =>
+  nicGbps === p5NicGbps &&
+  (benchmark !== 'all2all' ||
+    isPublishedExchange(world.hosts.length, world.ranks, fabric.channels.length));
+
+/** Whether figures of a benchmark are published, so that its rows can be judged. */
+const isPublished = (benchmark: string): boolean => p5Shares(benchmark, 'SingleDMA') !== undefined;
+
+/** Whether only a model can say what a run should reach on such a machine. */
+export const needsModel = (machine: Machine, run: Run): boolean =>
+  isPublished(run.benchmark) && !holdsPublished(machine, run);
+
+/**
+ * Rows against what such a machine reaches; rows nothing is known about are passed over. `expected` has what a model says
+ * of runs, by their ids.
+ */
+export function judgeByMachine(
+  machine: Machine,
+  runs: readonly Run[],
+  expected: ReadonlyMap<string, Expected> = new Map(),
+): Item[] {
   return runs.flatMap((run) => [
     ...lineRates(machine, run),
     ...missingNics(machine, run),
-    ...run.rows.flatMap((row) => judgeByReference(run.benchmark, row)),
+    ...run.rows.flatMap((row) => judgeByReference(machine, run, row, expected.get(run.id))),
   ]);
 }
 
-/** The other machines are held to the shares of p5, of their own rates. */
-function judgeByReference(benchmark: string, row: Row): Item[] {
+/** By the published share where it holds, else by what a model expects of this world. */
+function judgeByReference(
+  machine: Machine,
+  run: Run,
+  row: Row,
+  expected: Expected | undefined,
+): Item[] {
+  const { benchmark } = run;
   const shares = p5Shares(benchmark, row.column);
   if (!shares || row.outcome !== 'passed' || row.bytes === null) return [];
   const share = efficiencyAt(shares.points, row.bytes);
+  // The model was not compared with anything below the smallest published size.
   if (share === undefined) return [];
   const { metric } = shares;
-  const limits = limitsOf(metric, share * passShare, share * failShare);
-  return [judgeRow(row, { benchmark, column: row.column, metric, limits })];
+  const known = holdsPublished(machine, run)
+    ? { metric, value: share, of: 'the share published for p5.48xlarge' }
+    : predictedFor(run, row, expected);
+  if (known === undefined) return [];
+  const limits = limitsOf(known.metric, known.value * passShare, known.value * failShare);
+  const basis = `${100 * passShare} % of ${known.of}`;
+  return [judgeRow(row, { benchmark, column: row.column, metric: known.metric, limits, basis })];
+}
+
+function predictedFor({ world, fabric }: Run, row: Row, expected: Expected | undefined) {
+  if (expected === undefined || !('run' in expected)) return undefined;
+  const { model, rows } = expected.run;
+  const found = rows.find(({ column, bytes }) => column === row.column && bytes === row.bytes);
+  if (found?.gbps == null) return undefined;
+  const nodes = world.hosts.length;
+  const metric: Expectation['metric'] = 'gbps';
+  const of = `what the model ${model!.name} predicts for ${plural(nodes, 'node')} with ${plural(world.ranks / nodes, 'rank')} of ${plural(fabric.channels.length, 'NIC')} each`;
+  return { metric, value: found.gbps, of };
 }
 
 function lineRates({ name, nicGbps }: Machine, { benchmark, fabric }: Run): Item[] {
@@ -82,7 +135,7 @@ export function columnsWithoutReference(runs: readonly Run[]): string[] {
   const unknown = runs.flatMap(({ benchmark, rows }) => {
     const measured = rows.filter((row) => row.outcome === 'passed').map((row) => row.column);
     const isKnown = (column: string) => p5Shares(benchmark, column) !== undefined;
-    return isKnown('SingleDMA') ? measured.filter((column) => !isKnown(column)) : [];
+    return isPublished(benchmark) ? measured.filter((column) => !isKnown(column)) : [];
   });
   return [...new Set(unknown)];
 }
@@ -105,5 +158,11 @@ export function judgeByBound(runs: readonly Run[]): Item[] {
 
 export const anyMachine = { pass: 80, fail: 50 };
 
-export const describeMachine = ({ name, nicGbps }: Machine): string =>
-  `built-in figures for ${name}: ${nicGbps} Gbps NICs, shares of the line rate as published for p5, from 128K up`;
+export const describeMachine = (machine: Machine): string => {
+  const { name, nicGbps } = machine;
+  const known =
+    nicGbps === p5NicGbps
+      ? 'shares of the line rate as published for p5, and the model p5 for all2all of another world than theirs'
+      : 'the model p5 with NICs of this rate';
+  return `built-in figures for ${name}: ${nicGbps} Gbps NICs, ${known}, from 128K up`;
+};

@@ -15,6 +15,10 @@ const worthwhile = 0.01;
 export const mapSizes = Array.from({ length: 19 }, (_, i) => 2 ** (12 + i));
 export const mapBuffers = [1, 2, 3, 4, 5, 6, 8, 12, 16] as const;
 
+/** Changes are sought at every count up to the last one of the map, and between sizes of the map to within this factor. */
+const counts = Array.from({ length: mapBuffers.at(-1)! }, (_, i) => i + 1);
+const closeness = 1.02;
+
 /** Buffers that one rank writes at once, each to a peer of its own. */
 export interface WriteQuestion {
   readonly fabric: FabricModel;
@@ -27,37 +31,41 @@ export interface Advice {
   readonly best: Strategy;
   readonly times: readonly { readonly strategy: Strategy; readonly nanoseconds: number }[];
   readonly reason: string;
-  /** Where the answer changes while the other number stays. */
-  readonly flips: readonly Flip[];
+  /** The answers while the other number stays, in order; they cover the sizes and the counts that were tried. */
+  readonly spans: readonly Span[];
   /** The best by size, then by number of buffers. */
   readonly map: readonly (readonly Strategy[])[];
 }
 
-export interface Flip {
+/** From one size or count to another, both included, one answer; between two spans of sizes the answer is not known. */
+export interface Span {
   readonly over: 'bytes' | 'buffers';
-  /** From here on. */
   readonly from: number;
-  readonly to: Strategy;
+  readonly to: number;
+  readonly best: Strategy;
 }
 
 /** Which way to spread buffers over NICs is the fastest in a model, and why. */
 export function advise(question: WriteQuestion): Advice {
   const times = timesOf(question);
   const best = bestOf(times);
-  const { bytes, buffers } = question;
+  const { bytes } = question;
   return {
     best,
     times,
     reason: reasonFor(best, times, question),
-    flips: [
-      ...changes(mapSizes, bytes, 'bytes', (value) => ({ ...question, bytes: value })),
-      ...changes(mapBuffers, buffers, 'buffers', (value) => ({ ...question, buffers: value })),
+    spans: [
+      ...spansOfSizes(bytes, (value) => fastest({ ...question, bytes: value })),
+      ...spansOf('buffers', counts, (value) => fastest({ ...question, buffers: value })),
     ],
     map: mapSizes.map((size) =>
-      mapBuffers.map((count) => bestOf(timesOf({ ...question, bytes: size, buffers: count }))),
+      mapBuffers.map((count) => fastest({ ...question, bytes: size, buffers: count })),
     ),
   };
 }
+
+/** The answer alone. */
+export const fastest = (question: WriteQuestion): Strategy => bestOf(timesOf(question));
 
 const timesOf = (question: WriteQuestion): Advice['times'] =>
   candidates.map((strategy) => ({ strategy, nanoseconds: timeOf(question, strategy) }));
@@ -83,18 +91,44 @@ function bestOf(times: Advice['times']): Strategy {
   return times.find(({ nanoseconds }) => nanoseconds <= least * (1 + worthwhile))!.strategy;
 }
 
-function changes(
+/** Neighbouring values with the same answer are one span. */
+function spansOf(
+  over: Span['over'],
   values: readonly number[],
-  own: number,
-  over: Flip['over'],
-  at: (value: number) => WriteQuestion,
-): Flip[] {
-  const sorted = [...new Set([...values, own])].sort((a, b) => a - b);
-  const bests = sorted.map((value) => bestOf(timesOf(at(value))));
-  return sorted.flatMap((from, i) =>
-    i > 0 && bests[i] !== bests[i - 1] ? [{ over, from, to: bests[i]! }] : [],
-  );
+  bestAt: (value: number) => Strategy,
+): Span[] {
+  const spans: Span[] = [];
+  for (const value of values) {
+    const best = bestAt(value);
+    const last = spans.at(-1);
+    if (last?.best === best) spans[spans.length - 1] = { ...last, to: value };
+    else spans.push({ over, from: value, to: value, best });
+  }
+  return spans;
 }
+
+/** With the sizes on both sides of every change between two sizes of the map. */
+function spansOfSizes(own: number, bestAt: (bytes: number) => Strategy): Span[] {
+  const known = new Map<number, Strategy>();
+  const ask = (bytes: number): Strategy => {
+    const best = known.get(bytes) ?? bestAt(bytes);
+    known.set(bytes, best);
+    return best;
+  };
+  const halfway = (low: number, high: number) => Math.round(Math.sqrt(low * high));
+  const search = (low: number, high: number): void => {
+    if (ask(low) === ask(high) || high <= Math.max(low + 1, low * closeness)) return;
+    const middle = halfway(low, high);
+    search(low, middle);
+    search(middle, high);
+  };
+  const sizes = inOrder([...mapSizes, own]);
+  const finer = inOrder([...sizes, ...sizes.slice(1).map((size, i) => halfway(sizes[i]!, size))]);
+  for (const [i, size] of finer.slice(1).entries()) search(finer[i]!, size);
+  return spansOf('bytes', inOrder([...known.keys()]), ask);
+}
+
+const inOrder = (values: readonly number[]): number[] => [...new Set(values)].sort((a, b) => a - b);
 
 function reasonFor(best: Strategy, times: Advice['times'], question: WriteQuestion): string {
   const { buffers, fabric } = question;

@@ -1,7 +1,7 @@
 import { WeftError } from '../../errors.js';
 import { formatBytes, parseBytes } from '../../measure/units.js';
 import type { Figure } from '../../reference/csv.js';
-import type { Run } from '../../results/schema.js';
+import type { Row, Run } from '../../results/schema.js';
 import type { ParameterName } from '../../simulate/fabric-model.js';
 import type { FitRow } from '../../simulate/fit.js';
 import { type Benchmark, isPlanned, type PlanBenchmark } from '../benchmark.js';
@@ -100,12 +100,16 @@ function toldBy(benchmark: PlanBenchmark, { strategy, memory }: Column): Paramet
   return ['duplexEfficiency'];
 }
 
-/** The figures of runs. Rows that did not pass, are noisy or a burst say nothing about the fabric. */
+/** Whether GPU memory was copied through host memory, which takes time that no parameter stands for. */
+export const isStaged = ({ labels }: Row): boolean => labels.memory === 'staged';
+
+/** The figures of runs. Rows that did not pass, are staged, noisy or a burst say nothing about the fabric. */
 export function figuresOfRuns(runs: readonly Run[]): MeasuredFigure[] {
   return runs.flatMap(({ benchmark, world, rows, settings }) =>
     rows.flatMap((row): MeasuredFigure[] => {
       const { outcome, noisy, labels, bytes, nanoseconds, column } = row;
       if (outcome !== 'passed' || noisy || labels.burst || !bytes || !nanoseconds) return [];
+      if (isStaged(row)) return [];
       const nodes = world.hosts.length;
       return [
         {

@@ -7,7 +7,7 @@ import { type Benchmark, isPlanned } from '../benchmark.js';
 import { type Given, jobOf } from '../job.js';
 import { recordedOptions } from '../recorded-options.js';
 import { predictRun } from './predict-run.js';
-import { nicsOf } from './run-model.js';
+import { whyNotModelled } from './run-model.js';
 
 /**
  * What a model expects of exactly the rows of a measured run: the same ranks, hosts, NICs per rank, columns, sizes and
@@ -19,7 +19,7 @@ export function predictLike(
   benchmarkById: (id: string) => Benchmark,
 ): Expected {
   const no = (because: string): Expected => ({ model: fabric.name, because });
-  const why = strangerTo(run, fabric) ?? refusalOf(run);
+  const why = strangerTo(run, fabric) ?? whyNotModelled(run);
   if (why !== undefined) return no(why);
   try {
     const benchmark = benchmarkById(run.benchmark);
@@ -39,25 +39,6 @@ export function predictLike(
     if (!isWeftError(error)) throw error;
     return no(error.message);
   }
-}
-
-function refusalOf(run: Run): string | undefined {
-  const { model, world, fabric, rows } = run;
-  const { ranks, hosts, hostOfRank } = world;
-  if (model) return 'these rows are predicted themselves';
-  if (!rows.some((row) => row.outcome === 'passed')) return 'no row passed';
-  if (hosts.length < 2) return 'all ranks were on one host, where no NIC is needed';
-  if (nicsOf(run) < Math.max(1, fabric.channels.length)) {
-    return 'the channels of a rank do not have a NIC each';
-  }
-  if (rows.some(({ path }) => path?.nics.some((nic) => nic.ranks.length > 1))) {
-    return 'ranks of one host share NICs';
-  }
-  const perNode = ranks / hosts.length;
-  const spread =
-    Number.isInteger(perNode) &&
-    (hostOfRank ?? []).every((host, rank) => hosts.indexOf(host) === Math.floor(rank / perNode));
-  return spread ? undefined : 'the ranks are not spread evenly over the hosts';
 }
 
 /** As recorded, with the columns that were measured. */

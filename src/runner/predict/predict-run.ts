@@ -106,7 +106,7 @@ function predictRow(
     ...(benchmark.roundTrip && { halfRoundTripNanoseconds: mean / 2 }),
     ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
-    interval: intervalOf(benchmark, fabric, mean, time),
+    interval: intervalOf(benchmark.id, fabric, mean, time),
   };
 }
 
@@ -142,14 +142,14 @@ const spreadFor = ({ fit }: FabricModel, benchmark: string): number =>
  * Half the width, on a scale of factors: how far the slow ends of all parameters' intervals move the time, and twice the
  * spread of the benchmark's measured rows around the model, as independent errors.
  */
-function intervalOf(
-  benchmark: PlanBenchmark,
+export function intervalOf(
+  benchmark: string,
   fabric: FabricModel,
   mean: number,
   time: (fabric: FabricModel) => number,
 ): readonly [number, number] {
   const moved = Math.log(time({ ...fabric, parameters: slowest(fabric) }) / mean);
-  const width = Math.exp(Math.hypot(moved, 2 * spreadFor(fabric, benchmark.id)));
+  const width = Math.exp(Math.hypot(moved, 2 * spreadFor(fabric, benchmark)));
   return [mean / width, mean * width];
 }
 

@@ -27,6 +27,26 @@ export function modelledWorld({ world, rows }: Run): ModelledWorld | undefined {
 export const nicsOf = ({ fabric }: Run): number =>
   new Set(fabric.channels.map(({ nic }, channel) => nic ?? channel)).size;
 
+/** Why the ranks and NICs of a run are not those of a model's world; undefined where they are. */
+export function whyNotModelled(run: Run): string | undefined {
+  const { model, world, fabric, rows } = run;
+  const { ranks, hosts, hostOfRank } = world;
+  if (model) return 'these rows are predicted themselves';
+  if (!rows.some((row) => row.outcome === 'passed')) return 'no row passed';
+  if (hosts.length < 2) return 'all ranks were on one host, where no NIC is needed';
+  if (nicsOf(run) < Math.max(1, fabric.channels.length)) {
+    return 'the channels of a rank do not have a NIC each';
+  }
+  if (rows.some(({ path }) => path?.nics.some((nic) => nic.ranks.length > 1))) {
+    return 'ranks of one host share NICs';
+  }
+  const perNode = ranks / hosts.length;
+  const spread =
+    Number.isInteger(perNode) &&
+    (hostOfRank ?? []).every((host, rank) => hosts.indexOf(host) === Math.floor(rank / perNode));
+  return spread ? undefined : 'the ranks are not spread evenly over the hosts';
+}
+
 /** The same kind of NIC between the same hosts, opened in the same way. Runs may use fewer of them. */
 export const fabricKey = ({ world, fabric }: Run): string =>
   JSON.stringify([
