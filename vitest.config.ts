@@ -26,8 +26,8 @@ const together = [
 
 /** Files that judge no speed, though some start ranks: two at a time. */
 const inPairs = [
-  ...inRooms(['browser', 'fuzz', 'live', 'native', 'package', 'report', 'runner', 'session']),
-  ...inRooms(['setup', 'world']),
+  ...inRooms(['browser', 'fuzz', 'gpu', 'live', 'memory', 'native', 'package', 'report', 'runner']),
+  ...inRooms(['session', 'setup', 'world']),
   'test/cli/!(ab).test.ts',
 ];
 
