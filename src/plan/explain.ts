@@ -193,7 +193,7 @@ function arrivalLines(options: ExplainOptions): string[] {
   const { chunkBytes } = pacingOf(options);
   const known = new Map<number, number>();
   const chunks = (block: Block): number => {
-    const pieces = () => strategy.split(block.bytes, links.length);
+    const pieces = () => strategy.split(block.bytes, links.length, block.unitBytes);
     if (block.parts) return chunksIn(block, pieces(), chunkBytes);
     let count = known.get(block.bytes);
     if (count === undefined) {
