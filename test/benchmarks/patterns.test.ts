@@ -92,17 +92,25 @@ test('a pair is timed under load and alone', async () => {
   expect(row!.ofBoundPercent).toBeNull();
 });
 
-test.each(['permute', 'all2all'])('a pair is measured among ranks that %s', async (load) => {
+test('a pair is measured while the other ranks load each other', async () => {
   using desk = new Desk();
-  const { exitCode, stdout, stderr } = await desk.weft(
-    `victim --ranks 4 --load ${load} --load-bytes 32M --round-trips 256 --budget-ms 20 ` +
-      '--columns SinglePin --provider tcp --format json',
+  const few = 'provider: tcp, columns: [SinglePin], roundTrips: 128, iterations: 6, warmup: 0';
+  const lines = ['permute', 'all2all'].map(
+    (load) => `  - { benchmark: victim, load: ${load}, loadBytes: 8M, ${few} }`,
   );
+  writeFileSync(join(desk.folder, 's.yaml'), ['runs:', ...lines].join('\n'));
+  const { exitCode, stdout, stderr } = await desk.weft('suite s.yaml --ranks 4 --quiet');
   expect(exitCode, stdout + stderr).toBe(0);
-  const [row] = JSON.parse(stdout).rows as Row[];
-  expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
-  expect(row!.samples.length).toBeGreaterThan(0);
-  expect(row!.slowdown).toBeGreaterThan(0);
+  const rows = rowsOf(
+    desk.runs().map(({ run }) => run),
+    'victim',
+  );
+  expect(rows).toHaveLength(2);
+  for (const row of rows) {
+    expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+    expect(row.samples.length).toBeGreaterThan(0);
+    expect(row.slowdown).toBeGreaterThan(0);
+  }
 });
 
 test.each(['kv-burst.jsonl', 'moe-zipf.csv'])(
