@@ -14,9 +14,9 @@ const suite = `
 defaults: { iterations: 2, warmup: 1, minBytes: 64K, maxBytes: 64K }
 runs:
   - { benchmark: incast, columns: [MultiPin], minBytes: 1M, maxBytes: 1M }
-  - { benchmark: moe, routing: 'zipf:1.2', tokens: [64], hidden: 4096, columns: [DispatchMultiPin, CombineMultiPin] }
-  - { benchmark: moe, routing: 'zipf:1.2', tokens: [64], hidden: 4096, overlap: true, columns: [BothMultiPin] }
-  - { benchmark: kv, requests: 4, columns: [PushMultiPin, PullMultiPin] }
+  - { benchmark: moe, routing: 'zipf:1.2', tokens: [64], hidden: 3072, columns: [DispatchMultiPin, CombineMultiPin] }
+  - { benchmark: moe, routing: 'zipf:1.2', tokens: [64], hidden: 3072, overlap: true, columns: [BothMultiPin] }
+  - { benchmark: kv, requests: 4, pages: 4, columns: [PushMultiPin, PullMultiPin] }
 `;
 
 test.runIf(whyNoLab() === undefined)(
