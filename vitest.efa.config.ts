@@ -9,7 +9,7 @@ export default defineConfig({
     ...shared,
     include: [
       'test/efa/**/*.test.ts',
-      'test/contract/{channel,lifecycle,limits,peers,steps}.test.ts',
+      'test/contract/{channel,lifecycle,limits,peers,steps,times,wrong-plans}.test.ts',
       'test/engine/shuffled.test.ts',
       'test/ranks/{fabric-delivery,shmem}.test.ts',
     ],

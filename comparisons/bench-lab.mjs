@@ -53,6 +53,9 @@ function judge(what, percent, least, most = Number.POSITIVE_INFINITY) {
   print(`| ${what} | ${percent.toFixed(1)} % | ${range} | ${met ? 'met' : '**missed**'} |`);
 }
 
+/** A row of the same table without a target. */
+const show = (what, percent) => print(`| ${what} | ${percent.toFixed(1)} % | | |`);
+
 const judgement = () => print('| | measured | target | |\n| --- | ---: | ---: | --- |');
 
 const reference = readFileSync(new URL('p5-reference.csv', import.meta.url), 'utf8')
@@ -134,7 +137,7 @@ async function workloads(name) {
   judgement();
   const [incast] = await measure(name, 'incast', ...sizes('4M', '4M'), '--columns', 'MultiPin');
   judge("incast, of the receiver's line", incast.busbwPercent, 95);
-  print(`| incast, slowest sender relative to the mean | ${incast.fairness.toFixed(1)} % | | |`);
+  show('incast, slowest sender relative to the mean', incast.fairness);
   const zipf = ['--routing', 'zipf:1.2', '--tokens', '512', '-n', '3', '-w', '1'];
   const variants = 'DispatchMultiPin,CombineMultiPin,BothMultiPin';
   for (const { column, ofBoundPercent } of await measure(
@@ -145,12 +148,15 @@ async function workloads(name) {
     variants,
   )) {
     // What comes back must have gone out first: the bound of Both lets iterations overlap, which these do not.
-    const least = column.startsWith('Both') ? 0 : 90;
-    judge(`moe ${column}, of its bound`, ofBoundPercent, least);
+    if (column.startsWith('Both')) show(`moe ${column}, of its bound`, ofBoundPercent);
+    else judge(`moe ${column}, of its bound`, ofBoundPercent, 90);
   }
-  const requests = ['--requests', '16', '--columns', 'PushMultiPin,PullMultiPin'];
+  const requests = ['--requests', '16', '--columns', 'PushMultiPin,PullMultiPin,PushRoundRobinPin'];
   for (const row of await measure(name, 'kv', ...sizes('64K', '1M'), ...requests)) {
-    judge(`kv ${row.column}, pages of ${formatBytes(row.bytes)}, of line`, row.busbwPercent, 90);
+    const what = `kv ${row.column}, pages of ${formatBytes(row.bytes)}`;
+    // A request on one NIC cannot fill another: the target is for requests that are split over all of them.
+    if (row.column === 'PushRoundRobinPin') show(`${what}, of its bound`, row.ofBoundPercent);
+    else judge(`${what}, of line`, row.busbwPercent, 90);
   }
   print();
 }

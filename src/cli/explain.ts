@@ -1,6 +1,6 @@
 import { WeftError } from '../errors.js';
 import { explain } from '../plan/explain.js';
-import { type Drawn, isPlanned } from '../runner/benchmark.js';
+import { type Drawn, isPlanned, type Turn } from '../runner/benchmark.js';
 import { columnsOf } from '../runner/columns.js';
 import { type Job, rowSizes, situationOf, turnsOf } from '../runner/job.js';
 import { preferredPacing, windowFor } from '../session/pacing.js';
@@ -23,19 +23,32 @@ export function explainJob(job: Job, world: number): string {
       ? rowSizes({ ...job, benchmark }).at(-1)!
       : (settings.chunkBytes ?? pacing.chunkBytes);
   return drawnOf(job, world)
-    .map((drawn) =>
-      explain({
-        ...drawn,
-        links,
-        unicode: stdoutTerminal().unicode,
+    .map(({ turn, ...drawn }) => {
+      const how = {
         chunkBytes: Math.max(1, chunkBytes),
         window: settings.window ?? windowFor(pacing, drawn.operationBytes),
-      }),
-    )
+      };
+      const { strategy } = drawn;
+      return explain({
+        ...drawn,
+        ...how,
+        links,
+        unicode: stdoutTerminal().unicode,
+        ...(turn && {
+          planOf: (rank: number) => turn.plan({ ...how, rank, channels, strategy }),
+          unbounded: turn.within !== undefined,
+        }),
+      });
+    })
     .join('\n');
 }
 
-function drawnOf(job: Job, world: number): (Drawn & { operationBytes?: number | undefined })[] {
+interface DrawnTurn extends Drawn {
+  readonly operationBytes?: number | undefined;
+  readonly turn?: Turn;
+}
+
+function drawnOf(job: Job, world: number): DrawnTurn[] {
   const { benchmark, settings } = job;
   if (isPlanned(benchmark)) {
     const planned = { ...job, benchmark };
@@ -51,7 +64,7 @@ function drawnOf(job: Job, world: number): (Drawn & { operationBytes?: number | 
       const { strategy } = column;
       const situation = situationOf(planned, hosts, bytes, column);
       const operationBytes = benchmark.operationBytes?.(situation);
-      return { traffic: turn!.traffic, strategy, operationBytes };
+      return { traffic: turn!.traffic, strategy, operationBytes, turn: turn! };
     });
   }
   const drawn = benchmark.fabric === 'own' ? benchmark.traffic?.(job, world) : undefined;

@@ -8,6 +8,7 @@ export { allToAllBytes, oneToEachBytes, pingPongBytes } from '../measure/figures
 export { type Bound, boundOfTraffic, type Link, type Wiring } from '../plan/bound.js';
 export {
   type AllToAllV,
+  type AroundCall,
   allToAllV,
   type Collective,
   type SizedCollective,

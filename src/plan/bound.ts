@@ -76,13 +76,13 @@ export function loadOfTraffic(
 function piecesOf(strategy: Strategy, channels: number) {
   const splits = new Map<number, readonly { bytes: number }[]>();
   return (
-    { source: rank, target: peer, buffer, bytes }: Block,
+    { source: rank, target: peer, buffer, bytes, unitBytes }: Block,
     visit: (channel: number, bytes: number) => void,
   ): void => {
-    let pieces = splits.get(bytes);
+    let pieces = unitBytes === undefined ? splits.get(bytes) : undefined;
     if (pieces === undefined) {
-      pieces = strategy.split(bytes, channels);
-      splits.set(bytes, pieces);
+      pieces = strategy.split(bytes, channels, unitBytes);
+      if (unitBytes === undefined) splits.set(bytes, pieces);
     }
     for (let piece = 0; piece < pieces.length; piece++) {
       visit(strategy.channelOf({ rank, peer, buffer, piece, channels }), pieces[piece]!.bytes);

@@ -1,5 +1,6 @@
-import type { SumDtype } from './plan.js';
+import type { Plan, SumDtype } from './plan.js';
 import type { Content, Traffic } from './traffic.js';
+import type { WritePlanOptions } from './write-plan.js';
 
 /** Every rank sends blocks of their own sizes to every rank. They lie one after the other, in the order of ranks. */
 export interface AllToAllV {
@@ -44,6 +45,17 @@ export interface SizedCollective {
 
 /** What all ranks do together, as collective libraries name it. Sums are the only reduction. */
 export type Collective = AllToAllV | SizedCollective;
+
+/**
+ * What a program does on each rank besides calling the library, until it has what a plan gives: steps in the rank's own
+ * buffers alone. Its time is part of what the library is compared by.
+ */
+export interface AroundCall {
+  /** For tables and run files: `packing`. */
+  readonly what: string;
+  targetBytes(rank: number): number;
+  plan(options: WritePlanOptions): Plan;
+}
 
 export const elementBytesOf = (dtype: SumDtype): number =>
   dtype === 'float32' || dtype === 'int32' ? 4 : 2;

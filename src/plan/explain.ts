@@ -1,12 +1,8 @@
 import { formatBytesRounded, formatNanoseconds, plural, rangeText } from '../measure/units.js';
-import {
-  allowedLineRateGbps,
-  boundOfTraffic,
-  type Link,
-  type Load,
-  loadOfTraffic,
-} from './bound.js';
-import { chunksOf } from './plan.js';
+import { type Link, type Load, loadOfTraffic } from './bound.js';
+import { boundLines } from './explain-bound.js';
+import { orderLines } from './explain-order.js';
+import { chunksOf, type Plan } from './plan.js';
 import { startsOf } from './starts.js';
 import type { Piece, Strategy } from './strategies.js';
 import { type Block, partsWithin, type Traffic } from './traffic.js';
@@ -17,6 +13,10 @@ interface ExplainOptions extends Pacing {
   readonly strategy: Strategy;
   readonly links: readonly Link[];
   readonly unicode?: boolean;
+  /** The plan of each rank, where its order is to be shown. */
+  planOf?(rank: number): Plan;
+  /** The traffic bounds none of the times that are measured. */
+  readonly unbounded?: boolean;
 }
 
 /** More senders than this, or blocks of one sender, are counted instead of drawn. */
@@ -52,9 +52,11 @@ export function explain(options: ExplainOptions): string {
   const { traffic, strategy, links, unicode = true } = options;
   const ink = unicode ? unicodeInk : asciiInk;
   const load = loadOfTraffic(traffic, strategy, links.length);
+  const planOf = traffic.sequential ? undefined : options.planOf;
   const sections = [
     titleLines(options, ink),
     diagramLines(options, ink),
+    planOf ? orderLines(traffic.world, (rank) => planOf(rank), ink.more) : [],
     loadLines(load, ink),
     [
       ...startLines(traffic),
@@ -63,7 +65,8 @@ export function explain(options: ExplainOptions): string {
       ...boundLines(options),
     ],
   ];
-  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+  const filled = sections.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
 function titleLines({ traffic, strategy, links, ...pacing }: ExplainOptions, ink: Ink): string[] {
@@ -193,7 +196,7 @@ function arrivalLines(options: ExplainOptions): string[] {
   const { chunkBytes } = pacingOf(options);
   const known = new Map<number, number>();
   const chunks = (block: Block): number => {
-    const pieces = () => strategy.split(block.bytes, links.length);
+    const pieces = () => strategy.split(block.bytes, links.length, block.unitBytes);
     if (block.parts) return chunksIn(block, pieces(), chunkBytes);
     let count = known.get(block.bytes);
     if (count === undefined) {
@@ -229,20 +232,4 @@ function startLines(traffic: Traffic): string[] {
   const starts = startsOf(traffic);
   if (starts.length === 0) return [];
   return [`  starts    from 0 to ${formatNanoseconds(starts.at(-1)!)} into the iteration`];
-}
-
-function boundLines({ traffic, strategy, links }: ExplainOptions): string[] {
-  const { nanoseconds, fraction } = boundOfTraffic(traffic, strategy, links);
-  const allowed = strategy.allowedChannels(links.length);
-  const aggregateGbps = allowedLineRateGbps(strategy, links);
-  const share = fraction === undefined ? undefined : `${(fraction * 100).toFixed(1)} %`;
-  const channels = `the ${allowed === 1 ? 'channel' : `${allowed} channels`} it may use`;
-  const rate = aggregateGbps === undefined ? '' : ` (${Number(aggregateGbps.toFixed(2))} Gbps)`;
-  const best =
-    nanoseconds === undefined
-      ? 'unknown: no line rate'
-      : `${formatNanoseconds(nanoseconds)} at best`;
-  const lines = [`  bound     ${best}`];
-  if (share !== undefined) lines.push(`            ${share} of ${channels}${rate}`);
-  return lines;
 }

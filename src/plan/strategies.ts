@@ -23,8 +23,11 @@ export interface Strategy {
   allowedChannels(channels: number): number;
   /** The most pieces a block is cut into. */
   maxPieces(channels: number): number;
-  /** Adjoining pieces that cover the block. Depends on nothing but these two numbers. */
-  split(bytes: number, channels: number): readonly Piece[];
+  /**
+   * Adjoining pieces that cover the block. Depends on nothing but these numbers. Pieces begin at multiples of
+   * `unitBytes`; default: of `pieceAlignment`.
+   */
+  split(bytes: number, channels: number, unitBytes?: number): readonly Piece[];
   channelOf(placement: Placement): number;
   /** `channelOf` stays the same when rank and peer both move on by this number, a divisor of `channels`. */
   rankPeriod(channels: number): number;
@@ -36,19 +39,23 @@ export const pieceAlignment = 64;
 const whole = (bytes: number): readonly Piece[] => [{ offset: 0, bytes }];
 
 /**
- * Pieces differ by at most `pieceAlignment` bytes. A block with fewer cache lines than channels
- * becomes fewer pieces; only an empty block has an empty piece.
+ * Pieces differ by at most `unitBytes`. A block with fewer units than channels becomes fewer pieces; only an empty
+ * block has an empty piece.
  */
-function splitEvenly(bytes: number, channels: number): readonly Piece[] {
-  const lines = Math.ceil(bytes / pieceAlignment);
-  const count = Math.max(1, Math.min(channels, lines));
-  const linesEach = Math.floor(lines / count);
-  // The last pieces take the extra lines: the very last one is also cut short by the odd bytes.
-  const firstLonger = count - (lines % count);
+function splitEvenly(
+  bytes: number,
+  channels: number,
+  unitBytes = pieceAlignment,
+): readonly Piece[] {
+  const units = Math.ceil(bytes / unitBytes);
+  const count = Math.max(1, Math.min(channels, units));
+  const unitsEach = Math.floor(units / count);
+  // The last pieces take the extra units: the very last one is also cut short by the odd bytes.
+  const firstLonger = count - (units % count);
   const pieces: Piece[] = [];
   let offset = 0;
   for (let i = 0; i < count; i++) {
-    const end = offset + (linesEach + (i >= firstLonger ? 1 : 0)) * pieceAlignment;
+    const end = offset + (unitsEach + (i >= firstLonger ? 1 : 0)) * unitBytes;
     pieces.push({ offset, bytes: Math.min(end, bytes) - offset });
     offset = end;
   }
@@ -107,12 +114,12 @@ export const strategies: readonly Strategy[] = [single, multi, roundRobin];
 export const cutFurther = (strategy: Strategy, count: number): Strategy => ({
   ...strategy,
   maxPieces: (channels) => count * strategy.maxPieces(channels),
-  split: (bytes, channels) => {
-    const pieces = strategy.split(bytes, channels);
-    const fewestLines = Math.floor(Math.min(...pieces.map((one) => one.bytes)) / pieceAlignment);
-    const each = Math.max(1, Math.min(count, fewestLines));
+  split: (bytes, channels, unitBytes = pieceAlignment) => {
+    const pieces = strategy.split(bytes, channels, unitBytes);
+    const fewestUnits = Math.floor(Math.min(...pieces.map((one) => one.bytes)) / unitBytes);
+    const each = Math.max(1, Math.min(count, fewestUnits));
     const cut = pieces.map((piece) =>
-      splitEvenly(piece.bytes, each).map((part) => ({
+      splitEvenly(piece.bytes, each, unitBytes).map((part) => ({
         ...part,
         offset: piece.offset + part.offset,
       })),

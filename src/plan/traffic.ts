@@ -14,6 +14,8 @@ export interface Block {
   readonly bytes: number;
   /** Where it lies if not in one stretch. `bytes` is their sum; the offsets above are those of the first. */
   readonly parts?: readonly BlockPart[];
+  /** Channels get whole multiples of this many of its bytes; default: as the strategy splits. */
+  readonly unitBytes?: number;
   /** Nanoseconds from the start of the iteration until it may leave. */
   readonly notBefore?: number;
 }

@@ -46,7 +46,7 @@ export function pacingOf({ chunkBytes = defaultChunkBytes, window = defaultWindo
 export function placePieces(block: Block, strategy: Strategy, channels: number): PlacedPiece[] {
   const firstSlot = block.buffer * strategy.maxPieces(channels);
   const { source: rank, target: peer, buffer } = block;
-  return strategy.split(block.bytes, channels).map(({ offset, bytes }, piece) => {
+  return strategy.split(block.bytes, channels, block.unitBytes).map(({ offset, bytes }, piece) => {
     const slot = firstSlot + piece;
     if (slot > maxSlot) throw tooManyBuffers(strategy, channels);
     const channel = strategy.channelOf({ rank, peer, buffer, piece, channels });

@@ -83,17 +83,29 @@ const breakdownSchema = z.object({
   negativeSamples: count.optional(),
 });
 
+/** The median over rounds, and where it lies with 95 % confidence. */
+const ratioSchema = z.object({
+  ratio: z.number(),
+  interval: z.tuple([z.number(), z.number()]).readonly(),
+});
+
 /** Of a row of another library: how many times as long Weft took, in rounds in which all took turns. */
 const againstSchema = z.object({
   /** The library and its version. */
   library: z.string(),
   rounds: count,
-  /** By Weft's column: the median over rounds, and where it lies with 95 % confidence. */
+  /** What the library's time includes besides its call: `packing`. Absent: the call alone. */
+  includes: z.string().optional(),
+  /** Of the bytes that all ranks asked the library to move, by pair of ranks; absent where it was given no counts. */
+  moved: z.string().optional(),
+  /** By Weft's column. */
   ratios: z.array(
-    z.object({
+    ratioSchema.extend({
       column: z.string(),
-      ratio: z.number(),
-      interval: z.tuple([z.number(), z.number()]).readonly(),
+      /** The same with the library's call alone, where its time includes more. */
+      callAlone: ratioSchema.optional(),
+      /** Of the bytes that the column's plans move. */
+      moved: z.string().optional(),
     }),
   ),
 });

@@ -26,20 +26,39 @@ interface PeerRow {
   readonly own: RoundTimes;
   readonly bytes: number;
   readonly checked: Checked;
+  /** What its times include besides the call. */
+  readonly includes?: string | undefined;
+  /** Hashes of what was moved: by Weft's columns in their order, and by this library. */
+  readonly moved?: { readonly ours: readonly string[]; readonly theirs: string } | undefined;
 }
 
 /** Made on rank 0. Its line is not known: what a library uses is its own affair. */
 export function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
-  const { name, ours, times, own, bytes, checked } = parts;
+  const { name, ours, times, own, bytes, checked, includes, moved } = parts;
   const { batch, samples } = own;
-  const perIteration = (one: RoundTimes) => one.samples.map((sample) => sample / one.batch);
+  const perIteration = (one: RoundTimes, which: readonly number[] = one.samples) =>
+    which.map((sample) => sample / one.batch);
   // GPU memory is compared with GPU memory.
   const memory = id === 'nccl' ? 'device' : 'pinned';
   const ratios = ours.flatMap((one, index) =>
     one.memory === memory
-      ? [{ column: one.column, ...pairedRatio(perIteration(times[index]!), perIteration(own)) }]
+      ? [
+          {
+            column: one.column,
+            ...pairedRatio(perIteration(times[index]!), perIteration(own)),
+            ...(own.alone && {
+              callAlone: pairedRatio(perIteration(times[index]!), perIteration(own, own.alone)),
+            }),
+            ...(moved && { moved: moved.ours[index]! }),
+          },
+        ]
       : [],
   );
+  const other = ratios.find((one) => moved && one.moved !== moved.theirs);
+  const failure =
+    checked.wrong > 0
+      ? describeWrong(checked)
+      : other && `${id} was not given the bytes that ${other.column} moves between ranks`;
   return measuredRow({
     column: name,
     bytes,
@@ -51,7 +70,11 @@ export function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
     }),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
     labels: id === 'nccl' ? {} : { memory: 'host' },
-    failure: checked.wrong > 0 ? describeWrong(checked) : undefined,
-    against: { library: version, rounds, ratios },
+    failure,
+    against: {
+      ...{ library: version, rounds, ratios },
+      ...(own.alone && includes !== undefined && { includes }),
+      ...(moved && { moved: moved.theirs }),
+    },
   });
 }

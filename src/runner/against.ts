@@ -14,6 +14,7 @@ import type { Cell } from './fitting.js';
 import { type RoundTimes, takeTurns } from './in-turns.js';
 import { type PlanJob, situationOf } from './job.js';
 import { gatherAvailable, misfit } from './memory-plan.js';
+import { hashesOfMoved } from './moved.js';
 import type { Ready, RowRunner } from './runner.js';
 import { addChecked, type Checked, verifyTurn } from './verify.js';
 
@@ -91,10 +92,12 @@ export class Against implements AsyncDisposable {
     if (!('collective' in subject) || peers.length === 0) return;
     const ours = cells.map(({ column }) => onlyTurn(rows.ready(column, bytes)));
     const [{ plan }] = ours as [Ours];
+    const around = this.#aroundCall(cells[0]!, ours);
     const theirs = peers.map((peer) => ({
       column: peer.id,
       engine: asEngine(peer, subject.collective, this.#buffers, session.world.rank),
       plan,
+      beside: peer.id === 'nccl' ? undefined : around,
     }));
     const check = async (): Promise<Checked[]> => {
       const found: Checked[] = [];
@@ -108,16 +111,41 @@ export class Against implements AsyncDisposable {
     const before = await check();
     const times = await takeTurns(session, [...ours, ...theirs], job.settings);
     const checks = await session.world.gather('checked', [before, await check()]);
+    const moved = await hashesOfMoved(
+      session.world,
+      ours.map((one) => one.plan),
+      subject.collective,
+    );
     if (!times || !checks) return;
     for (const [index, peer] of peers.entries()) {
       const checked = addChecked(checks.flat().flatMap((all) => all[index] ?? []));
       const own = times[ours.length + index]!;
       const name = nameOf(peer.id, column);
       row({
-        ...rowOfPeer(peer, { name, ours, times, own, bytes, checked }),
+        ...rowOfPeer(peer, {
+          name,
+          ours,
+          times,
+          own,
+          bytes,
+          checked,
+          includes: around?.what,
+          moved,
+        }),
         ...this.#figures(cells[0]!, ours[0]!, own),
       });
     }
+  }
+
+  /** What a program does besides the call, in the buffers of a column in host memory. */
+  #aroundCall({ column, bytes }: Cell, ours: readonly Ours[]) {
+    const { job, session } = this.#options;
+    const host = ours.find(({ memory }) => memory === 'pinned');
+    const { hosts, rank } = session.world;
+    const around = host && job.benchmark.aroundCall?.(situationOf(job, hosts, bytes, column));
+    if (!host || !around) return undefined;
+    const plan = around.plan({ rank, channels: host.plan.channels, strategy: column.strategy });
+    return { what: around.what, engine: host.engine, plan };
   }
 
   /** Those of the benchmark's own that need no more than a time. */

@@ -1,5 +1,5 @@
 import type { RankLauncher } from '../peers/mpirun.js';
-import type { Collective } from '../plan/collective.js';
+import type { AroundCall, Collective } from '../plan/collective.js';
 import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { Row } from '../results/schema.js';
@@ -73,6 +73,8 @@ export interface PlanBenchmark<O extends OptionTable = OptionTable> extends Benc
   turns(situation: Situation<O>): readonly Turn[];
   /** What its one turn does, as other libraries name it: the same in all columns of a size and variant; undefined: they have none. */
   against?(situation: Situation<O>): Collective | undefined;
+  /** What a program would do around that call. In host memory: what NCCL is given is compared by its call alone. */
+  aroundCall?(situation: Situation<O>): AroundCall | undefined;
   /** The bytes of most operations, where they may be smaller than chunks: then more are in flight. */
   operationBytes?(situation: Situation<O>): number;
   /** The sizes of the rows, where its options decide them. Then it must refuse the options that say sizes. */

@@ -45,6 +45,10 @@ export async function fitCells(
   const available = await gatherAvailable(world);
   const rooms = await gatherRooms(session);
   const canRead = (await world.allgather('reads', session.fabric.reads)).every(Boolean);
+  const how = {
+    ...{ provider: session.fabric.provider, canRead },
+    staged: deviceOf(session)?.memory === 'staged',
+  };
   const cells: Cell[] = [];
   const misfits: (Cell & { reason: string })[] = [];
   for (const bytes of rowSizes(job)) {
@@ -57,7 +61,7 @@ export async function fitCells(
     for (const column of columns) {
       const reason =
         messageReason ??
-        readMisfit(session, column, needs([column]), canRead) ??
+        readMisfit(how, column, needs([column])) ??
         sumMisfit(column, turnsOf(job, world.hosts, bytes, column)) ??
         (usesHost(column, session) ? hostReason : undefined) ??
         (column.memory.id === 'device' ? deviceReason : undefined);
@@ -75,16 +79,15 @@ function messageMisfit({ benchmark }: PlanJob, { fabric }: Session, bytes: numbe
   return `${fabric.provider} sends messages of at most ${most} bytes`;
 }
 
-/** Why a column whose ranks read from each other cannot run. */
-function readMisfit(
-  session: Session,
+/** Why a column whose ranks read from each other cannot run. `staged`: GPU memory is reached through the host. */
+export function readMisfit(
+  how: { readonly provider: string; readonly canRead: boolean; readonly staged: boolean },
   { memory }: Column,
   needs: readonly Need[],
-  canRead: boolean,
 ): string | undefined {
   if (!needs.some(({ readable }) => readable)) return undefined;
-  if (!canRead) return `${session.fabric.provider} does not support remote reads`;
-  if (memory.id !== 'device' || deviceOf(session)?.memory !== 'staged') return undefined;
+  if (!how.canRead) return `${how.provider} does not support remote reads`;
+  if (memory.id !== 'device' || !how.staged) return undefined;
   return 'peers cannot read GPU memory that is staged through the host';
 }
 

@@ -3,7 +3,7 @@ import { groupBy } from '../measure/group.js';
 import { formatBytesRounded } from '../measure/units.js';
 import type { World } from '../world/world.js';
 import type { Column } from './columns.js';
-import { type PlanJob, turnsOf } from './job.js';
+import { type PlanJob, situationOf, turnsOf } from './job.js';
 
 /** Kept free on each host for everything that is not a buffer, per rank. */
 const overheadBytes = 192 * 2 ** 20;
@@ -26,9 +26,13 @@ export function needsOf(
   const traffics = columns.flatMap((column) =>
     turnsOf(job, hosts, bytes, column).map((turn) => turn.traffic),
   );
+  const around = columns.flatMap((column) => {
+    if (!job.settings.against) return [];
+    return job.benchmark.aroundCall?.(situationOf(job, hosts, bytes, column)) ?? [];
+  });
   return hosts.map((_, rank) => ({
     sourceBytes: Math.max(0, ...traffics.map((traffic) => traffic.sourceBytes(rank))),
-    targetBytes: Math.max(0, ...traffics.map((traffic) => traffic.targetBytes(rank))),
+    targetBytes: Math.max(0, ...[...traffics, ...around].map((one) => one.targetBytes(rank))),
     readable: traffics.some((traffic) => traffic.readable),
   }));
 }

@@ -38,6 +38,25 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
   });
 });
 
+test.each([
+  // Pages of a layer are neighbours: one operation for each of the 2 layers of the 4 requests.
+  ['on', 8, 100 * (1 - 8 / 24)],
+  ['off', 24, 0],
+])('with --coalesce %s, %i operations move the pages', async (coalesce, operations, saved) => {
+  using desk = new Desk();
+  const { exitCode, stdout } = await desk.weft(
+    `${tiny} --fragmentation 0 --coalesce ${coalesce} --channels 2 --format json`,
+  );
+  expect(exitCode).toBe(0);
+  const rows = runSchema.parse(JSON.parse(stdout)).rows.filter((row) => row.bytes !== null);
+  expect(rows.filter(({ outcome }) => outcome === 'passed')).toHaveLength(4);
+  for (const row of rows) {
+    expect(row.checked).toEqual({ bytes: 2 * pages * 4096, wrong: 0 });
+    expect((row.operationsPerSecond! * row.nanoseconds!.mean) / 1e9).toBeCloseTo(operations, 6);
+    expect(row.coalescedPercent).toBeCloseTo(saved, 9);
+  }
+});
+
 test('a wrong byte in a page is found and named', async () => {
   using desk = new Desk();
   const traffic = kvTraffic({

@@ -64,21 +64,33 @@ test.for([
   expect(stdout).toMatch(message);
 });
 
-test('other libraries carry the same routing', async () => {
+test('other libraries move the same bytes, and pack and add as their users must', async () => {
   using desk = new Desk();
   const { exitCode, stdout } = await desk.weft(
-    `${small} --ranks 2 --tokens 8 --columns DispatchMultiPin,CombineMultiPin --against gloo --format json`,
+    `${small} --ranks 3 --tokens 9 --routing zipf:1 --columns DispatchMultiPin,CombineMultiPin ` +
+      '--against gloo,mpi --format json',
   );
-  expect(exitCode).toBe(0);
+  expect(exitCode, stdout).toBe(0);
   const { rows } = runSchema.parse(JSON.parse(stdout));
-  expect(rows.map((row) => row.column)).toEqual([
-    'DispatchMultiPin',
-    'Dispatch-gloo',
-    'CombineMultiPin',
-    'Combine-gloo',
+  const of = (column: string) => rows.filter((row) => row.column.startsWith(column));
+  expect(of('Dispatch').map((row) => row.column)).toEqual([
+    ...['DispatchMultiPin', 'Dispatch-gloo', 'Dispatch-mpi'],
   ]);
-  expect(new Set(rows.map((row) => row.routing?.hash)).size).toBe(1);
   for (const row of rows) expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+  const hashes = (['Dispatch', 'Combine'] as const).map((what) => {
+    const peers = of(`${what}-`);
+    for (const { against } of peers) {
+      expect(against!.includes).toBe(what === 'Dispatch' ? 'packing' : 'weighted sum');
+      const [ratio] = against!.ratios;
+      expect(ratio!.ratio).toBeLessThanOrEqual(ratio!.callAlone!.ratio);
+    }
+    const all = peers.flatMap(({ against }) => [against!.moved, against!.ratios[0]!.moved]);
+    expect(all).toHaveLength(4);
+    expect(new Set(all).size).toBe(1);
+    return all[0];
+  });
+  // What went one way comes back the other.
+  expect(hashes[0]).not.toBe(hashes[1]);
 });
 
 test('a routing file decides tokens and experts, and must fit the ranks', async () => {

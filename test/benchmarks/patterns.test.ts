@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { steadyOutliers } from '../../src/analysis/diagnosis/outliers.js';
@@ -91,6 +91,42 @@ test('a pair is timed under load and alone', async () => {
   expect(row!.batch).toBe(1);
   expect(row!.ofBoundPercent).toBeNull();
 });
+
+test('a pair is measured while the other ranks load each other', async () => {
+  using desk = new Desk();
+  const few = 'provider: tcp, columns: [SinglePin], roundTrips: 128, iterations: 6, warmup: 0';
+  const lines = ['permute', 'all2all'].map(
+    (load) => `  - { benchmark: victim, load: ${load}, loadBytes: 8M, ${few} }`,
+  );
+  writeFileSync(join(desk.folder, 's.yaml'), ['runs:', ...lines].join('\n'));
+  const { exitCode, stdout, stderr } = await desk.weft('suite s.yaml --ranks 4 --quiet');
+  expect(exitCode, stdout + stderr).toBe(0);
+  const rows = rowsOf(
+    desk.runs().map(({ run }) => run),
+    'victim',
+  );
+  expect(rows).toHaveLength(2);
+  for (const row of rows) {
+    expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+    expect(row.samples.length).toBeGreaterThan(0);
+    expect(row.slowdown).toBeGreaterThan(0);
+  }
+});
+
+test.each(['kv-burst.jsonl', 'moe-zipf.csv'])(
+  'recording %s again gives the same file',
+  async (name) => {
+    using desk = new Desk();
+    const example = readFileSync(
+      new URL(`../../examples/traffic/${name}`, import.meta.url),
+      'utf8',
+    );
+    const command = /^# weft (.*)$/m.exec(example)![1]!;
+    expect(await desk.weft(command)).toMatchObject({ exitCode: 0 });
+    const again = readFileSync(join(desk.folder, name), 'utf8');
+    expect(again).toBe(example.replace(/^#.*\n/gm, ''));
+  },
+);
 
 test('a benchmark is recorded as a file that runs again with the same bytes', async () => {
   using desk = new Desk();

@@ -92,6 +92,25 @@ describe('over ssh, without MASTER_ADDR', () => {
     expect(management[1]!.tx).toBeLessThan((rails[1]![0]!.tx + rails[1]![1]!.tx) / 10);
   });
 
+  test('openmpi: an expert layer is verified, over the rails', async ({ skip }) => {
+    skip(reason !== undefined, reason);
+    const out = join(hosts.folder, 'moe.jsonl');
+    const layer = ['moe', '--tokens', '64', '--hidden', '512', '-n', '2'];
+    const command = [process.execPath, weft, ...layer, '--columns', 'BothMultiPin', '--out', out];
+    const { code, stderr } = await launch('openmpi', 2, command).finished;
+    expect(code, stderr).toBe(0);
+    const { world, rows } = readRun(out).run;
+    expect(world).toMatchObject({ ranks: 2, launcher: 'openmpi' });
+    expect(rows).toMatchObject([
+      {
+        column: 'BothMultiPin',
+        outcome: 'passed',
+        checked: { wrong: 0 },
+        path: { asPlanned: true },
+      },
+    ]);
+  });
+
   test.for(both)('%s: the mpi backend runs as well', async (launcher, { skip }) => {
     skip(reason !== undefined, reason);
     const what = ['all-to-all-single', '--msg-bytes', '64K', '--backend', 'fabric,mpi'];

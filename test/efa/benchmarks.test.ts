@@ -32,6 +32,9 @@ test.each([
   ['write --ranks 2 -b 1M -e 1M -n 10 --buffers 3', 3],
   ['all2all --ranks 4 -b 64K -e 1M -f 16 -n 10', 6],
   ['sendrecv --ranks 2 -b 8 -e 8K -f 32 -n 20', 3],
+  ['moe --ranks 2 --tokens 16 --hidden 512 -n 3 --columns DispatchMultiPin,CombineMultiPin', 2],
+  ['kv --ranks 2 -b 16K -e 16K -n 3 --columns PushMultiPin', 1],
+  ['allreduce --ranks 2 -b 256K -e 256K -n 3 --columns MultiPin', 1],
 ])('%s moves every byte over the devices', { timeout }, async (line, rows) => {
   using desk = new Desk();
   const run = await measured(desk, line);

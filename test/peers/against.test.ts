@@ -58,6 +58,23 @@ describe('--against', () => {
     expect(stdout).toMatch(/"library":\s*"Open MPI v/);
   });
 
+  test('a library that is given other bytes than the plans move fails its row', async () => {
+    using desk = new Desk();
+    const given = 'against: ({ world, bytes }) => allToAllV(world, (a, b) => (a < b ? bytes : 0)),';
+    const other = benchmark
+      .replace(/against: .*/, given)
+      .replace('import { allToAll,', 'import { allToAll, allToAllV,');
+    writeFileSync(join(desk.folder, 'like-others.mjs'), other);
+    const line = `run ./like-others.mjs --ranks 2 -b 4K -e 4K --against gloo ${quick} --format json`;
+    const { exitCode, stdout, stderr } = await desk.weft(line);
+    expect(exitCode, stderr).toBe(1);
+    const [ours, gloo] = rowsOf(stdout);
+    expect(ours!.outcome).toBe('passed');
+    expect(gloo).toMatchObject({ column: 'gloo', outcome: 'failed', checked: { wrong: 0 } });
+    expect(gloo!.reason).toBe('gloo was not given the bytes that SinglePin moves between ranks');
+    expect(gloo!.against!.moved).not.toBe(gloo!.against!.ratios[0]!.moved);
+  });
+
   test('the table says how Weft compares, and why a library was left out', async () => {
     using desk = new Desk();
     const line = `all2all -b 4K -e 4K ${quick} --against gloo,mpi`;

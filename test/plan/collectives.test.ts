@@ -28,20 +28,14 @@ function execute(plans: readonly Plan[], traffic: Traffic, seed: number): void {
     const staged = isStaged(plan) ? iteration : 0;
     const view = new DataView(target.buffer);
     for (const content of contentsOf(traffic, plan.rank)) {
+      // A copy is a sum of one; all bytes are compared, 4 at a time.
+      const origins = 'copyOf' in content ? [content.copyOf] : content.sumOf;
       for (let i = 0; i < content.bytes; i += 4) {
-        const [found, expected] =
-          'copyOf' in content
-            ? [
-                target[content.offset + i],
-                sourceByte(content.copyOf.rank, content.copyOf.offset + i, staged),
-              ]
-            : [
-                view.getInt32(content.offset + i, true),
-                content.sumOf.reduce(
-                  (sum, { rank, offset }) => (sum + sourceInt(rank, offset + i, staged)) | 0,
-                  0,
-                ),
-              ];
+        const found = view.getInt32(content.offset + i, true);
+        const expected = origins.reduce(
+          (sum, { rank, offset }) => (sum + sourceInt(rank, offset + i, staged)) | 0,
+          0,
+        );
         if (found !== expected) throw new Error(`rank ${plan.rank} has a wrong byte at ${i}`);
       }
     }

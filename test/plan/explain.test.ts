@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explain } from '../../src/plan/explain.js';
 import { allToAllTraffic } from '../../src/plan/patterns/all-to-all.js';
+import { moeTraffic } from '../../src/plan/patterns/moe.js';
+import { MoeLayout } from '../../src/plan/patterns/moe-layout.js';
+import { moePlan } from '../../src/plan/patterns/moe-plan.js';
 import { oneToEachTraffic } from '../../src/plan/patterns/one-to-each.js';
 import { pingPongTraffic } from '../../src/plan/patterns/ping-pong.js';
+import { traceOf } from '../../src/plan/patterns/trace.js';
 import { multi, roundRobin, single } from '../../src/plan/strategies.js';
 import type { Block, Traffic } from '../../src/plan/traffic.js';
+import { writePlan } from '../../src/plan/write-plan.js';
 import { arbitraryChannels, arbitraryStrategy, arbitraryTraffic } from './arbitrary.js';
+import { routingOf, usual } from './drawn-routing.js';
 
 const links = (count: number, lineRateGbps?: number) =>
   Array.from({ length: count }, () => ({ lineRateGbps }));
@@ -59,6 +65,54 @@ describe('an explanation', () => {
       contents: () => [{ offset: 0, bytes: 2 ** 20, sumOf: [] }],
     });
     expect(added).toContain('sums      1M of bfloat16 on each of 4 ranks');
+  });
+
+  test('shows what comes after what, for all ranks that do the same at once', () => {
+    const trace = traceOf('trace', 4, [
+      { from: 0, to: 1, bytes: 2 ** 20 },
+      { from: 1, to: 2, bytes: 2 ** 20, after: [0] },
+      { from: 2, to: 3, bytes: 2 ** 10, after: [1] },
+      { from: 2, to: 0, bytes: 0, after: [1, 2] },
+    ]);
+    const { traffic } = trace;
+    const how = { strategy: single, links: links(1, 100) };
+    const planOf = (rank: number) => trace.plan({ rank, channels: 1, strategy: single });
+    expect(explain({ traffic, ...how, planOf })).toContain(`
+  order on rank 0
+    1 write, 1M              at once
+  order on rank 1
+    1 write, 1M              after 1 arrival
+  order on rank 2
+    1 write, 1K              after 1 arrival
+    1 empty write            after 1 arrival + 1 write
+`);
+    const all = allToAllTraffic({ world: 4, bytes: 1000 });
+    const together = (rank: number) => writePlan(all, { rank, channels: 1, strategy: single });
+    expect(explain({ traffic: all, ...how, planOf: together })).not.toContain('order');
+  });
+
+  test('of an expert layer tells overlap from its absence', () => {
+    const routing = routingOf({ ...usual, world: 3, tokens: 24, seed: 5 });
+    const layout = new MoeLayout({
+      ...{ routing, dispatchBytes: 64, combineBytes: 128 },
+      ...{ phase: 'both', microBatches: 2, slices: 1 },
+    });
+    const drawn = (overlap: boolean) =>
+      explain({
+        ...{ traffic: moeTraffic(layout), strategy: single, links: links(1) },
+        planOf: (rank) => moePlan(layout, { rank, channels: 1, strategy: single, overlap }),
+      });
+    const second = /writes, .* after \d+ writes \+ .* arrivals \+ 1 sum each/;
+    expect(drawn(false)).toMatch(second);
+    expect(drawn(true)).not.toMatch(second);
+    expect(drawn(true)).toContain('order on ranks 0, 1, 2');
+  });
+
+  test('of times within an iteration has no bound', () => {
+    const traffic = oneToEachTraffic({ world: 2, from: 0, bytes: 8 });
+    const text = explain({ traffic, strategy: single, links: links(1, 100), unbounded: true });
+    expect(text).toContain('bound     none');
+    expect(text).not.toContain('at best');
   });
 
   test('names the channels a block is split over', () => {

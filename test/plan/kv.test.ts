@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { type KvTraffic, kvArrivals, kvTraffic } from '../../src/plan/patterns/kv.js';
 import { kvPlan } from '../../src/plan/patterns/kv-plan.js';
 import { chunksOf } from '../../src/plan/plan.js';
+import { stagedPlan } from '../../src/plan/staged.js';
 import { multi, strategies } from '../../src/plan/strategies.js';
 import { contentsOf, partsOf, type Traffic } from '../../src/plan/traffic.js';
 import { ranksOf } from './arbitrary.js';
 import { Interpreter } from './interpreter.js';
 import { sourceByte } from './source-bytes.js';
+import { execute } from './staged-run.js';
 
 const arbitraryKv: fc.Arbitrary<KvTraffic> = fc
   .record({
@@ -78,6 +80,29 @@ describe('pages of requests', () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+
+  test('staged, are on the device in the iteration in which they were sent', () => {
+    fc.assert(
+      fc.property(
+        arbitraryKv.map((options) => ({ ...options, pull: false })),
+        fc.constantFrom(...strategies),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer(),
+        (options, strategy, channels, pieceBytes, seed) => {
+          const traffic = kvTraffic(options);
+          const plans = ranksOf(traffic).map((rank) =>
+            stagedPlan(
+              kvPlan(traffic, { strategy, channels, rank, chunkBytes: 50 }).plan,
+              pieceBytes,
+            ),
+          );
+          execute(plans, traffic, seed);
+        },
+      ),
+      { numRuns: 60 },
     );
   });
 

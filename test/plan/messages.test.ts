@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { loadOfTraffic } from '../../src/plan/bound.js';
 import { messagesTraffic } from '../../src/plan/patterns/messages.js';
 import { chunksOf, isWait, isWrite } from '../../src/plan/plan.js';
 import { multi, single } from '../../src/plan/strategies.js';
@@ -20,6 +21,25 @@ test('channels share them', () => {
   expect(counts).toEqual([16, 16, 16, 16]);
   const waits = writePlan(traffic, { rank: 2, channels: 4, strategy: multi }).steps.filter(isWait);
   expect(waits.map(({ parts }) => parts?.length)).toEqual(counts);
+});
+
+test.each([
+  ...[8, 24, 64, 100, 4096].flatMap((bytes) =>
+    [3, 5].map((channels) => [bytes, channels] as const),
+  ),
+])('no message of %i bytes is cut in two by %i channels', (bytes, channels) => {
+  const many = messagesTraffic({ world: 2, from: 0, to: 1, bytes, count: 4096 });
+  const { steps } = writePlan(many, { rank: 0, channels, strategy: multi });
+  const writes = steps.filter(isWrite).flatMap(({ parts = [] }) => parts);
+  expect(writes).toHaveLength(4096);
+  expect(new Set(steps.filter(isWrite).map(({ channel }) => channel)).size).toBe(channels);
+  const load = loadOfTraffic(many, multi, channels);
+  const planned = Array.from({ length: channels }, (_, channel) =>
+    steps
+      .filter(isWrite)
+      .reduce((sum, one) => sum + (one.channel === channel ? one.local.bytes : 0), 0),
+  );
+  expect([...load.out.subarray(0, channels)]).toEqual(planned);
 });
 
 test('they arrive, however ranks run', () => {

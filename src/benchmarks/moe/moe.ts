@@ -1,4 +1,5 @@
 import { moeTraffic } from '../../plan/patterns/moe.js';
+import { moeAroundCall } from '../../plan/patterns/moe-around-call.js';
 import { moePlan } from '../../plan/patterns/moe-plan.js';
 import { multi, roundRobin, single } from '../../plan/strategies.js';
 import { defineBenchmark } from '../../runner/benchmark.js';
@@ -43,5 +44,6 @@ export const moe = defineBenchmark({
     ];
   },
   against: alltoallvOf,
+  aroundCall: (situation) => moeAroundCall(layoutOf(situation)),
   figures: moeFigures,
 });

@@ -1,3 +1,4 @@
+import { pieceAlignment } from '../strategies.js';
 import {
   type Block,
   checkBytes,
@@ -16,6 +17,14 @@ interface Messages {
   readonly count: number;
 }
 
+/** Channels get whole messages. Small ones that share a cache line stay on one channel. */
+function unitOf(bytes: number): number {
+  if (bytes >= pieceAlignment || bytes === 0) return Math.max(1, bytes);
+  let unit = bytes;
+  while (unit % pieceAlignment !== 0) unit += bytes;
+  return unit;
+}
+
 /** So many messages from one rank to another, one behind the other at both ends: one transfer whose parts they are. */
 export function messagesTraffic({ world, from, to, bytes, count }: Messages): Traffic {
   checkWorld(world);
@@ -27,6 +36,7 @@ export function messagesTraffic({ world, from, to, bytes, count }: Messages): Tr
   const all = bytes * count;
   const block: Block = {
     ...{ source: from, target: to, buffer: 0, sourceOffset: 0, targetOffset: 0, bytes: all },
+    unitBytes: unitOf(bytes),
     parts: Array.from({ length: count }, (_, i) => ({
       ...{ sourceOffset: i * bytes, targetOffset: i * bytes, bytes },
     })),

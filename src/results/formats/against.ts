@@ -24,27 +24,43 @@ export function againstTable(run: Run): PlainTable | undefined {
   const versions = libraries.map(
     (id) => rows.find((row) => libraryOf(row) === id)!.against.library,
   );
-  const lines = [...groupBy(rows, ({ bytes }) => bytes)].flatMap(([bytes, ofSize]) => {
+  const lines = [...groupBy(rows, ({ bytes }) => bytes).values()].flatMap((ofSize) => {
     const columns = new Set(ofSize.flatMap(({ against }) => against.ratios.map((r) => r.column)));
-    return [...columns].map((column) => [
-      formatBytes(bytes ?? 0),
-      column,
-      ...libraries.map((id) =>
-        ratioText(
-          ofSize
-            .filter((row) => libraryOf(row) === id)
-            .flatMap(({ against }) => against.ratios)
-            .find((ratio) => ratio.column === column),
-        ),
-      ),
-    ]);
+    return [...columns].flatMap((column) => linesOf(column, ofSize, libraries));
   });
   const heads = libraries.map((id, i) => `${id} (${versions[i]})`);
   return { heads: ['Size', 'Column', ...heads], lines, left: [1] };
 }
 
+/** One line, or two where a library's time includes more than its call. */
+function linesOf(column: string, rows: readonly Compared[], libraries: readonly string[]) {
+  const found = libraries.map((id) => {
+    const own = rows.filter((row) => libraryOf(row) === id);
+    const row = own.find(({ against }) => against.ratios.some((one) => one.column === column));
+    const ratio = row?.against.ratios.find((one) => one.column === column);
+    return { includes: row?.against.includes, ratio };
+  });
+  const line = (name: string, ratios: readonly (Ratio | undefined)[]) => [
+    formatBytes(rows[0]!.bytes ?? 0),
+    name,
+    ...ratios.map(ratioText),
+  ];
+  const includes = found.find((one) => one.includes !== undefined)?.includes;
+  const all = found.map(({ ratio }) => ratio);
+  if (includes === undefined) return [line(column, all)];
+  return [
+    line(`${column}, with ${includes}`, all),
+    line(
+      `${column}, call alone`,
+      found.map(({ ratio }) => ratio?.callAlone ?? ratio),
+    ),
+  ];
+}
+
+type Ratio = Pick<Compared['against']['ratios'][number], 'ratio' | 'interval'>;
+
 /** `0.84 (0.80-0.88)` */
-function ratioText(found: Compared['against']['ratios'][number] | undefined): string {
+function ratioText(found: Ratio | undefined): string {
   if (!found) return noValue;
   const [ratio, low, high] = [found.ratio, ...found.interval].map((value) => value.toFixed(2));
   return `${ratio} (${low}-${high})`;
