@@ -56,9 +56,13 @@ export function judge(series, { jobs, minutes, warmUp }) {
   );
   const unseen = jobs.flatMap((name) => {
     const count = seen.filter(({ job }) => job === name).length;
-    return count >= fewestProcesses ? [] : [`${name}: too few samples of ${fewestProcesses - count} of ${fewestProcesses} processes`];
+    return count >= fewestProcesses
+      ? []
+      : [`${name}: too few samples of ${fewestProcesses - count} of ${fewestProcesses} processes`];
   });
-  const grown = rows.filter(({ grows }) => grows).map(({ title, figure }) => `${title}: ${figure} grows`);
+  const grown = rows
+    .filter(({ grows }) => grows)
+    .map(({ title, figure }) => `${title}: ${figure} grows`);
   return { rows, against: [...unseen, ...grown] };
 }
 

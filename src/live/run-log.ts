@@ -189,9 +189,12 @@ export class RunLog {
   }
 }
 
+export const tooManyOpen = 'too many open files: raise the limit with `ulimit -n 65536`';
+
 export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'the file was removed';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'EMFILE') return tooManyOpen;
   return code ?? (error as Error).message;
 }

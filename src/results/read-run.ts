@@ -96,4 +96,3 @@ function wholeRun(text: string): Run | undefined {
     return undefined;
   }
 }
-

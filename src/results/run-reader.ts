@@ -5,7 +5,14 @@ import { isLarge, isPlainPair, thin } from './large-matrix.js';
 import { isInMatrix } from './row-kinds.js';
 import { withoutSamples } from './run-glance.js';
 import { type Cut, isBlank, tooLongText } from './run-lines.js';
-import { footerSchema, headerSchema, type Row, type Run, rowSchema, runSchemaName } from './schema.js';
+import {
+  footerSchema,
+  headerSchema,
+  type Row,
+  type Run,
+  rowSchema,
+  runSchemaName,
+} from './schema.js';
 
 /** A run as its file holds it, and what is wrong with the file. */
 export interface ReadRun {
@@ -47,7 +54,10 @@ export class RunReader {
   }
 
   takeCut({ kind, bytes, lines }: Cut): void {
-    if (kind === 'line') return this.#takeBytes(bytes);
+    if (kind === 'line') {
+      this.#takeBytes(bytes);
+      return;
+    }
     this.#lines += lines;
     if (kind === 'too long' && this.#damage === undefined) this.#leaveOut();
   }
@@ -55,7 +65,8 @@ export class RunReader {
   #leaveOut(): void {
     const what = `${this.#name}, line ${this.#lines} is ${tooLongText}`;
     const hint = 'Weft never writes such a line: look who changed the file.';
-    const all = this.#run === undefined ? '' : ' and was left out; the other rows can still be read';
+    const all =
+      this.#run === undefined ? '' : ' and was left out; the other rows can still be read';
     const error = new WeftError('BAD_FILE', what + all, { hint });
     if (this.#run === undefined) throw error;
     this.#leftOut.push(error);

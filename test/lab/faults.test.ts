@@ -69,7 +69,13 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
 
   test('a lab is not removed under the hands of who is changing it, and stays removed', async () => {
     const name = labName('gone');
-    createState({ schema: 'weft.lab/1', name, spec: defaultSpec, owner: thisProcess(), faults: [] });
+    createState({
+      schema: 'weft.lab/1',
+      name,
+      spec: defaultSpec,
+      owner: thisProcess(),
+      faults: [],
+    });
     const lock = `${stateFile(name)}.lock`;
     const folder = mkdtempSync(join(tmpdir(), 'weft-lab-'));
     const changing = join(folder, 'changing');

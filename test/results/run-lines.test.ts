@@ -53,8 +53,12 @@ describe('a row with more samples than a line may hold', () => {
     expect(run.rows.map(({ bytes }) => bytes)).toEqual([32, 64]);
     expect(run.rows[1]).toMatchObject({ samplesTaken: taken, nanoseconds: many.nanoseconds });
     expect(run.rows[1]!.samples).toHaveLength(mostSamplesKept);
-    expect(notesOf(run).map(({ text }) => text)).toContain(
-      'SinglePin at 64: the run file keeps 1000000 of 12700000 samples, evenly chosen; the statistics are over all',
+    expect(
+      notesOf(run)
+        .map(({ text }) => text)
+        .join('\n'),
+    ).toContain(
+      ': the run file keeps 1000000 of 12700000 samples, evenly chosen; the statistics are over all',
     );
   });
 
@@ -77,7 +81,8 @@ describe('a row with more samples than a line may hold', () => {
 });
 
 describe('a line that is too long', () => {
-  const path = () => fileWith(`${JSON.stringify({ ...row(64), x: 'x'.repeat(limits.lineBytes) })}\n`);
+  const path = () =>
+    fileWith(`${JSON.stringify({ ...row(64), x: 'x'.repeat(limits.lineBytes) })}\n`);
 
   test('is named and left out; every other row is read', () => {
     const { run, damage } = readRun(path());

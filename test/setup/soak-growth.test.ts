@@ -23,9 +23,21 @@ describe('a run of two hours', () => {
 
   test.each([
     ['nobody was sampled', [], /write: too few samples of 3 of 3/],
-    ['a rank was sampled for a minute', [...series.slice(1), { ...series[0]!, samples: flat.slice(-5) }], /of 1 of 3/],
-    ['all samples are of the warm-up', series.map((one) => ({ ...one, samples: flat.slice(0, 24) })), /of 3 of 3/],
-    ['a rank grows', [...series, { ...series[0]!, samples: samples((minute) => minute) }], /launcher: descriptors grows/],
+    [
+      'a rank was sampled for a minute',
+      [...series.slice(1), { ...series[0]!, samples: flat.slice(-5) }],
+      /of 1 of 3/,
+    ],
+    [
+      'all samples are of the warm-up',
+      series.map((one) => ({ ...one, samples: flat.slice(0, 24) })),
+      /of 3 of 3/,
+    ],
+    [
+      'a rank grows',
+      [...series, { ...series[0]!, samples: samples((minute) => minute) }],
+      /launcher: descriptors grows/,
+    ],
   ])('does not pass if %s', (_, seen, why) => {
     expect(judge(seen, run).against.join()).toMatch(why);
   });

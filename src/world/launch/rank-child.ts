@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { openFilesHint, WeftError } from '../../errors.js';
 import type { RankExit } from './outcome.js';
 import { forward, LastWords } from './output.js';
 import { parseReports, reportFd } from './rank-process.js';
@@ -44,6 +45,13 @@ export function startRank(options: ChildOptions): RankChild {
       ...(options.listenFd === undefined ? [] : [options.listenFd]),
     ],
   });
+  // Node hands back half a child where no pipe could be made, and says so later to whoever listens.
+  child.on('error', () => {});
+  if (child.stdio === undefined) {
+    throw new WeftError('PREFLIGHT', `rank ${rank} cannot be started: too many open files`, {
+      hint: openFilesHint,
+    });
+  }
   const words = showOutput(child, options);
   const line = child.stdio[reportFd] as Duplex | null;
   const report = readReport(line);

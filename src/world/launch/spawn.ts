@@ -133,6 +133,7 @@ class Job {
     } catch (error) {
       this.#signalAll('SIGKILL');
       this.#ignoreSignals();
+      server?.close();
       throw error;
     }
     this.done = Promise.all(this.#children.map((child) => this.#watch(child))).then(() =>
