@@ -79,10 +79,6 @@ const flap = (phase: Phase): Cell => {
       ...(phase === 'set-up' ? endingsOfDown['set-up']! : passes),
       check: (scene) => {
         expect(carrierChanges(scene.lab) - before, 'the link went and came').toBe(2);
-        // What was under way waited for the link.
-        if (phase === 'timed') {
-          expect(lastRow(scene).nanoseconds!.max).toBeGreaterThan((flapMs / 2) * 1e6);
-        }
       },
     },
     deadline: 60,
