@@ -10,11 +10,13 @@ const launched = (signal: NodeJS.Signals, rank: number, phase: Phase): Cell => {
     SIGTERM: new RegExp(`${victim} was stopped by SIGTERM|${absent}`),
     SIGSTOP: missed(rank),
   }[signal as 'SIGKILL'];
-  const isLate = phase === 'write-out' && signal !== 'SIGKILL';
-  const file =
-    rank === 0 && signal !== 'SIGTERM'
-      ? fileWithoutRankZero(phase)
-      : fileAt(phase, new RegExp(`rank ${rank}`), isLate ? ['passed', 'aborted'] : ['aborted']);
+  const writerEnds = rank === 0 && signal !== 'SIGTERM';
+  // All is measured: while rank 0 lives, it may be done before it hears of anything. It alone prints.
+  const isLate = phase === 'write-out' && !writerEnds;
+  const done = rank === 0 ? { ...passes, says: [] } : passes;
+  const file = writerEnds
+    ? fileWithoutRankZero(phase)
+    : fileAt(phase, new RegExp(`rank ${rank}`), isLate ? ['passed', 'aborted'] : ['aborted']);
   return {
     fault: {
       ...toRank(signal, rank, phase),
@@ -22,7 +24,7 @@ const launched = (signal: NodeJS.Signals, rank: number, phase: Phase): Cell => {
     },
     phase,
     world: 'launched',
-    ends: { exit: 1, says: [cause], file, sweptByNextRun: true, ...(isLate && { or: passes }) },
+    ends: { exit: 1, says: [cause], file, sweptByNextRun: true, ...(isLate && { or: done }) },
     deadline: 30,
     chosen: signal === 'SIGKILL' && rank === 0 && phase === 'timed',
   };

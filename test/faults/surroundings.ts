@@ -156,7 +156,7 @@ const limited: readonly Cell[] = [
     phase: 'join',
     world: 'local',
     ends: {
-      exit: 3,
+      exit: 1,
       says: [/rank \d+ cannot be started: too many open files/, /ulimit -n 65536/],
     },
     chosen: true,
@@ -187,6 +187,15 @@ const limited: readonly Cell[] = [
     phase: 'set-up',
     world: 'local',
     ends: { exit: 3, says: [/\/dev\/shm has only 0 free/] },
+  },
+  {
+    fault: {
+      ...{ name: '/dev/shm fills up', on: 'host', shm: '64M', mode: 'pass' },
+      strike: ({ place }) => place.fillShm(),
+    },
+    phase: 'timed',
+    world: 'local',
+    ends: passes,
   },
 ];
 
