@@ -34,6 +34,38 @@ export function growthOf(samples, figure) {
   return { figure, first, last, perHour, most: bounds[figure].most(first) };
 }
 
+/** Samples after the warm-up without which nothing can be said of a process: two for each third. */
+const fewestSamples = 6;
+/** A launcher and two ranks. */
+const fewestProcesses = 3;
+
+/**
+ * Of every process that lived long enough, what it gained; and what stands against the verdict: figures that grow, and
+ * jobs of which too few processes were seen for long enough. Helper processes that came and went do not count.
+ */
+export function judge(series, { jobs, minutes, warmUp }) {
+  const seen = series.flatMap(({ job, title, samples }) => {
+    const steady = samples.filter(({ atMs }) => atMs > warmUp * minutes * 60_000);
+    return steady.length < fewestSamples ? [] : [{ job, title, steady }];
+  });
+  const rows = seen.flatMap(({ title, steady }) =>
+    Object.keys(bounds).map((figure) => {
+      const growth = growthOf(steady, figure);
+      return { title, ...growth, grows: isGrowth(growth, minutes / 60) };
+    }),
+  );
+  const unseen = jobs.flatMap((name) => {
+    const count = seen.filter(({ job }) => job === name).length;
+    return count >= fewestProcesses
+      ? []
+      : [`${name}: too few samples of ${fewestProcesses - count} of ${fewestProcesses} processes`];
+  });
+  const grown = rows
+    .filter(({ grows }) => grows)
+    .map(({ title, figure }) => `${title}: ${figure} grows`);
+  return { rows, against: [...unseen, ...grown] };
+}
+
 /** Both must be beyond the bound: one odd sample bends the line, and one busy minute lifts a third. */
 export function isGrowth({ first, last, perHour, most }, hours) {
   return last - first > most && perHour * hours > most;

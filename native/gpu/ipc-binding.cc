@@ -74,6 +74,7 @@ class SharedMemoryObject : public Napi::ObjectWrap<SharedMemoryObject> {
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "SharedMemory",
                        {
+                           InstanceMethod<&SharedMemoryObject::prepare>("prepare"),
                            InstanceMethod<&SharedMemoryObject::verify>("verify"),
                            InstanceMethod<&SharedMemoryObject::flip>("flip"),
                            InstanceMethod<&SharedMemoryObject::memsetNanoseconds>("memsetNanoseconds"),
@@ -91,6 +92,16 @@ class SharedMemoryObject : public Napi::ObjectWrap<SharedMemoryObject> {
     if (!memory_) throw Fault("memory", EBADF, "the memory is closed");
     if (bytes > memory_->bytes()) throw Fault("memory", ERANGE, "the range is outside the memory");
     return memory_;
+  }
+
+  Napi::Value prepare(const Napi::CallbackInfo& info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      auto memory = held(0);
+      return Task::start(info.Env(), [memory](const std::atomic<bool>& aborted) -> TaskResult {
+        memory->prepare(aborted);
+        return [](Napi::Env env) -> Napi::Value { return env.Undefined(); };
+      });
+    });
   }
 
   // Resolves with wrong, offset, expected and found.

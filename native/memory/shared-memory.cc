@@ -18,9 +18,7 @@ SharedMemory::SharedMemory(size_t bytes) : bytes_(bytes) {
     errno = code;
     throwErrno("ftruncate");
   }
-  map();
-  // Touched here, so that no first use is ever timed.
-  for (size_t i = 0; i < bytes_; i += 4096) static_cast<volatile uint8_t*>(data_)[i] = 0;
+  map(MAP_SHARED);
 }
 
 SharedMemory::SharedMemory(const std::string& path, size_t bytes) : bytes_(bytes) {
@@ -31,11 +29,18 @@ SharedMemory::SharedMemory(const std::string& path, size_t bytes) : bytes_(bytes
     close(fd_);
     throw Fault("open", EINVAL, "the other process shares fewer bytes than requested");
   }
-  map();
+  // Its owner has prepared it: this fills page tables only.
+  map(MAP_SHARED | MAP_POPULATE);
 }
 
-void SharedMemory::map() {
-  void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd_, 0);
+void SharedMemory::prepare(const std::atomic<bool>& aborted) {
+  for (size_t i = 0; i < bytes_ && !aborted.load(std::memory_order_relaxed); i += 4096) {
+    static_cast<volatile uint8_t*>(data_)[i] = 0;
+  }
+}
+
+void SharedMemory::map(int flags) {
+  void* mapped = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags, fd_, 0);
   if (mapped == MAP_FAILED) {
     int code = errno;
     close(fd_);

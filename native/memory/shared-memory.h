@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,7 +10,7 @@ namespace weft {
 /// user however that ends.
 class SharedMemory {
  public:
-  /// Makes it. Throws a Fault.
+  /// Makes it. Throws a Fault. No page is there until `prepare`.
   explicit SharedMemory(size_t bytes);
   /// Maps another process's, by the path that process gave.
   SharedMemory(const std::string& path, size_t bytes);
@@ -17,13 +18,16 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
+  /// Touches every page, so that no first use is ever timed. Takes seconds for tens of GiB: any thread may do it.
+  void prepare(const std::atomic<bool>& aborted);
+
   uint8_t* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   /// Where processes of the same user and pid namespace find it while this one lives.
   std::string path() const;
 
  private:
-  void map();
+  void map(int flags);
 
   int fd_ = -1;
   uint8_t* data_ = nullptr;

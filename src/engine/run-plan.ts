@@ -6,6 +6,7 @@ import { encodePlan } from '../plan/encode.js';
 import { isRead, type Plan } from '../plan/plan.js';
 import type { World } from '../world/world.js';
 import type { RunOptions, ServeOptions, Silence } from './engine.js';
+import { withPlaces } from './places.js';
 import { proxySpinsWhenCrowded } from './spinning.js';
 
 export interface FabricEngineOptions {
@@ -146,7 +147,8 @@ async function running<T>(
     });
   } catch (error) {
     // When another rank failed, its reason is the one worth telling.
-    throw world.signal.aborted ? world.signal.reason : error;
+    if (world.signal.aborted) throw world.signal.reason;
+    throw withPlaces(error, { hosts: world.hosts, nics: fabric.channels.map(({ nic }) => nic) });
   } finally {
     world.signal.removeEventListener('abort', abort);
   }

@@ -29,9 +29,15 @@ export interface Remote extends Disposable {
 
 export type Path = 'same GPU' | 'NVLink' | 'PCIe' | 'host memory';
 
-/** An aborted signal ends what is under way. */
-export function hostLanding(bytes: number, signal?: AbortSignal): Landing {
+/** An aborted signal ends what is under way. Its pages are touched off this thread: tens of GiB take seconds. */
+export async function hostLanding(bytes: number, signal?: AbortSignal): Promise<Landing> {
   const native = callingGpu(() => new (addon().SharedMemory)(bytes));
+  try {
+    await runTask(() => native.prepare(), signal);
+  } catch (error) {
+    native.close();
+    throw error;
+  }
   return {
     description: { kind: 'host', path: native.path, bytes },
     verify: async (length, seed) => {

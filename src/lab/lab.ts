@@ -4,11 +4,11 @@ import { requireRoot } from './commands.js';
 import { removeLab, sweep } from './remove.js';
 import { checkName, checkSpec } from './spec.js';
 import {
+  changeState,
   createState,
   type LabSpec,
   type LabState,
   readState,
-  replaceState,
   stateNames,
   thisProcess,
 } from './state.js';
@@ -33,9 +33,7 @@ export async function raiseLab(
   try {
     build(state);
     if (owned) return state;
-    const { owner: _, ...kept } = state;
-    replaceState(kept);
-    return kept;
+    return changeState(name, ({ owner: _, ...kept }) => kept);
   } catch (error) {
     await removeLab(name);
     throw error;

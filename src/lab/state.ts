@@ -92,8 +92,18 @@ function createWhole(path: string, content: object): boolean {
   }
 }
 
-/** Changes the state as it is now, whoever else changes it: one at a time. */
-export function changeState(name: string, change: (state: LabState) => LabState): LabState {
+/** Changes the state as it is now, whoever else changes or removes it: one at a time. */
+export const changeState = (name: string, change: (state: LabState) => LabState): LabState =>
+  locked(name, () => {
+    const state = readState(name);
+    if (state === undefined) throw new WeftError('BAD_USAGE', `lab ${name} is not up`);
+    const next = change(state);
+    replaceState(next);
+    return next;
+  });
+
+function locked<Result>(name: string, work: () => Result): Result {
+  mkdirSync(folder, { recursive: true });
   const lock = `${pathOf(name)}.lock`;
   for (let tries = 0; !take(lock); tries++) {
     if (tries > longestWaitMs / lookAgainMs) {
@@ -104,11 +114,7 @@ export function changeState(name: string, change: (state: LabState) => LabState)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
   }
   try {
-    const state = readState(name);
-    if (state === undefined) throw new WeftError('BAD_USAGE', `lab ${name} is not up`);
-    const next = change(state);
-    replaceState(next);
-    return next;
+    return work();
   } finally {
     rmSync(lock, { force: true });
   }
@@ -141,17 +147,21 @@ function holderOf(lock: string): NonNullable<LabState['owner']> | undefined {
   }
 }
 
-export function replaceState(state: LabState): void {
+function replaceState(state: LabState): void {
   const next = `${pathOf(state.name)}.${process.pid}`;
   writeFileSync(next, JSON.stringify(state), { mode: 0o644 });
   renameSync(next, pathOf(state.name));
 }
 
-/** The state goes last: while it is there, a later command removes the rest. */
-export function removeState(name: string): void {
-  rmSync(join(folder, name), { recursive: true, force: true });
-  for (const end of ['.lock', '']) rmSync(`${pathOf(name)}${end}`, { force: true });
-}
+/**
+ * The state goes last: while it is there, a later command removes the rest. Under the lock: who is changing the state
+ * would otherwise bring it back.
+ */
+export const removeState = (name: string): void =>
+  locked(name, () => {
+    rmSync(join(folder, name), { recursive: true, force: true });
+    rmSync(pathOf(name), { force: true });
+  });
 
 /** Undefined where there is none, or none that can be read: then its pieces are nobody's. */
 export function readState(name: string): LabState | undefined {

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { parseLine } from '../results/read-run.js';
+import { isBlank } from '../results/run-lines.js';
+import { parseLine } from '../results/run-reader.js';
 import type { RunLog } from './run-log.js';
 import type { Lines, WireLine } from './wire.js';
 
@@ -103,7 +104,7 @@ async function textsIn(file: FileHandle, begin: number, end: number): Promise<st
     done += bytesRead;
   }
   const texts = bytes.toString('utf8').split('\n');
-  return texts.filter((text) => text !== '');
+  return texts.filter((text) => !isBlank(text));
 }
 
 function thinned(line: WireLine | null): WireLine | null {

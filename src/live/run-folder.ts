@@ -6,7 +6,7 @@ import { runFileEnding as ending } from '../results/index-files.js';
 import { type IndexedRun, RunIndex } from '../results/run-index.js';
 import { Bell } from './bell.js';
 import { RunBatches } from './run-batches.js';
-import { type LogOwner, RunLog, reasonOf } from './run-log.js';
+import { type LogOwner, RunLog, reasonOf, tooManyOpen } from './run-log.js';
 import { markAbandoned } from './writers.js';
 
 export interface FoundRun {
@@ -133,7 +133,8 @@ export class RunFolder implements Disposable {
       else await this.#readUnfinished();
       this.problem = undefined;
     } catch (error) {
-      this.problem = (error as NodeJS.ErrnoException).code ?? String(error);
+      const { code } = error as NodeJS.ErrnoException;
+      this.problem = code === 'EMFILE' ? tooManyOpen : (code ?? String(error));
       this.#ended = new Map();
       for (const key of this.#logs.keys()) this.#drop(key);
     }

@@ -10,7 +10,7 @@ import {
   headlineOf,
   isTried,
 } from '../results/run-glance.js';
-import { eachLine, limits } from '../results/run-lines.js';
+import { eachLine, limits, tooLongText } from '../results/run-lines.js';
 import { Bell } from './bell.js';
 import { SlowestPairs } from './slowest-pairs.js';
 import type { RunState, RunSummary } from './wire.js';
@@ -153,13 +153,14 @@ export class RunLog {
     if (size > limits.fileBytes) throw new Error('too large to show');
     const file = await open(this.path, 'r');
     try {
-      await eachLine(file, this.starts.at(-1)!, size, (line, end) => {
-        this.#lineNumber++;
-        if (line.length === 0) {
+      await eachLine(file, this.starts.at(-1)!, size, ({ kind, bytes, end, lines }) => {
+        this.#lineNumber += lines;
+        if (kind === 'too long') throw new Error(`line ${this.#lineNumber} is ${tooLongText}`);
+        if (kind === 'blank') {
           this.starts[this.starts.length - 1] = end;
           return;
         }
-        this.#take(line);
+        this.#take(bytes);
         this.starts.push(end);
       });
     } finally {
@@ -188,9 +189,12 @@ export class RunLog {
   }
 }
 
+export const tooManyOpen = 'too many open files: raise the limit with `ulimit -n 65536`';
+
 export function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'the file was removed';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'EMFILE') return tooManyOpen;
   return code ?? (error as Error).message;
 }

@@ -80,6 +80,8 @@ export interface NativeIpcJob {
 
 export interface NativeSharedMemory {
   readonly path: string;
+  /** Makes every page resident. Once, before others map it. */
+  prepare(): NativeTask<void>;
   /** Wrong bytes, then offset, expected and found of the first. */
   verify(bytes: number, seed: number): NativeTask<Float64Array>;
   /** Of the fastest of some. */

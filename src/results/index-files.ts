@@ -53,9 +53,9 @@ export async function readEntry(
   const file = await open(path, 'r');
   let line = 0;
   try {
-    await eachLine(file, 0, stamp.bytes, (bytes) => {
-      line++;
-      if (bytes.length > 0) maker.take(glanceAt(bytes));
+    await eachLine(file, 0, stamp.bytes, ({ kind, bytes, lines }) => {
+      line += lines;
+      if (kind === 'line') maker.take(glanceAt(bytes));
     });
   } catch (error) {
     if (isSystemError(error)) throw error;

@@ -14,6 +14,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, WeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
+import { withKeptSamples } from './kept-samples.js';
+import { limits, tooLongText } from './run-lines.js';
 import {
   footerSchema,
   headerSchema,
@@ -87,7 +89,7 @@ export class RunFile implements Disposable {
     const [first] = rows;
     if (first === undefined) return;
     const size = first.bytes === null ? '' : ` at ${first.bytes} bytes`;
-    const lines = rows.map((row) => lineOf('row', rowSchema.parse(row)));
+    const lines = rows.map((row) => lineOf('row', rowSchema.parse(withKeptSamples(row))));
     this.#append(lines.join(''), `the row ${first.column}${size}`);
     this.#rows += rows.length;
   }
@@ -187,8 +189,12 @@ export class RunFile implements Disposable {
   }
 }
 
-const lineOf = (line: 'header' | 'row' | 'footer', content: object): string =>
-  `${JSON.stringify({ line, ...content })}\n`;
+/** Throws rather than return what no reader takes. */
+function lineOf(line: 'header' | 'row' | 'footer', content: object): string {
+  const text = `${JSON.stringify({ line, ...content })}\n`;
+  if (Buffer.byteLength(text) <= limits.lineBytes) return text;
+  throw new WeftError('BAD_FILE', `the ${line} is not written: its line would be ${tooLongText}`);
+}
 
 const codeOf = (error: unknown): string | undefined =>
   (error as NodeJS.ErrnoException | null)?.code;

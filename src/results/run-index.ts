@@ -133,7 +133,7 @@ export class RunIndex {
       const file = await open(this.#path, 'r');
       try {
         const { size } = await file.stat();
-        await eachLine(file, 0, size, (line) => this.#reader.take(line.toString()));
+        await eachLine(file, 0, size, ({ bytes }) => this.#reader.take(bytes.toString()));
       } finally {
         await file.close();
       }

@@ -128,6 +128,8 @@ export const rowSchema = z.object({
   nanoseconds: summarySchema.nullable(),
   /** Integer nanoseconds, one per batch. */
   samples: z.array(count),
+  /** How many there were, where `samples` is a selection of them; all other figures are over all. */
+  samplesTaken: count.optional(),
   gbps: unknownable,
   lineGbps: unknownable,
   busbwPercent: unknownable,

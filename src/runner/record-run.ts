@@ -2,6 +2,7 @@ import { differenceFindings } from '../analysis/hosts/differences.js';
 import { isWeftError, WeftError } from '../errors.js';
 import type { Diagnosis } from '../results/finding.js';
 import type { WorldFacts } from '../results/host-facts.js';
+import { withKeptSamples } from '../results/kept-samples.js';
 import { isLarge, thin } from '../results/large-matrix.js';
 import { isInMatrix } from '../results/row-kinds.js';
 import { outcomeOf } from '../results/rows.js';
@@ -126,7 +127,9 @@ export async function keepRun(
   try {
     await body({
       rows: (some) => {
-        for (const row of some) rows.push(large && isInMatrix(row) ? thin(row) : row);
+        for (const row of some) {
+          rows.push(large && isInMatrix(row) ? thin(row) : withKeptSamples(row));
+        }
         file.append(...some);
       },
       diagnosed: (found) => {

@@ -73,9 +73,9 @@ export interface World extends AsyncDisposable {
   hear(listener: (rank: number, text: string) => void): void;
   /**
    * Tells every rank why this one gives up; all their signals abort. Resolves with what failed first: `error`, or what
-   * another rank told before, of which `error` is a consequence.
+   * another rank told before, of which `error` is a consequence. `blames: 'nobody'`: the job as a whole was ended.
    */
-  fail(error: unknown): Promise<unknown>;
+  fail(error: unknown, options?: { blames?: 'this rank' | 'nobody' }): Promise<unknown>;
   /** Says goodbye. Closing first is no failure; rank 0 stays until all have left or `timeoutMs` has passed. */
   close(): Promise<void>;
 }
@@ -206,16 +206,17 @@ function joinedWorld(
     note: (text) => client.note(text),
     say: (text) => client.note(text, { aloud: true }),
     hear: (listener) => server?.hear(listener),
-    async fail(error) {
+    async fail(error, { blames = 'this rank' } = {}) {
       const first = () =>
         client.failedRank === rank || !mayFollow(error) ? error : (signal.reason ?? error);
       // The world's own abort comes back as this error: the first failing rank has been named already.
       if (signal.aborted) return first();
       reportFailure(error);
       const message = messageOf(error);
-      const coded = error instanceof WeftError ? `${error.code}: ${message}` : message;
+      const ofJob = blames === 'nobody';
+      const coded = error instanceof WeftError && !ofJob ? `${error.code}: ${message}` : message;
       const hint = error instanceof WeftError ? error.hint?.slice(0, 2048) : undefined;
-      await client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint });
+      await client.fail({ code: 'ABORTED', message: coded.slice(0, 4096), hint, ofJob });
       return first();
     },
     close,

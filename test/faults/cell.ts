@@ -8,7 +8,8 @@ export const phases = {
   verify: 'verify',
   calibrate: 'calibrate',
   timed: 'timed loop',
-  'write-out': 'write-out of a row',
+  'first-row': 'write-out of the first row',
+  'write-out': 'write-out of the last row',
   footer: 'write-out of the last line',
   report: 'report',
   renaming: 'report, page written',
@@ -57,8 +58,8 @@ export interface Fault {
 export interface Ending {
   /** Of the command; a signal where that is what ends it. Ranks of another launcher: of every rank that is not hit. */
   readonly exit: number | NodeJS.Signals;
-  /** A job that is done but for its last lines may also end well, with every row. */
-  readonly mayPass?: boolean;
+  /** How it may end as well, with another exit code, where nobody can know which comes first. */
+  readonly or?: Ending;
   /** What the user reads; `says[0]` also tells which line goes into the table. */
   readonly says: readonly RegExp[];
   /** What must not be said: blame on the innocent. */
@@ -74,9 +75,10 @@ export interface Ending {
 export interface FileEnding {
   /** `undefined`: there may be no file. */
   readonly outcome: readonly ('passed' | 'aborted' | undefined)[];
-  /** At least. */
+  /** Exactly. */
   readonly rows: number;
-  readonly says?: RegExp;
+  /** The cause, where the run is aborted. */
+  readonly says?: RegExp | undefined;
 }
 
 export interface Cell {
@@ -95,15 +97,29 @@ export interface Cell {
 export const nameOf = ({ fault, phase, world }: Cell): string =>
   `${fault.name} · ${fault.on} · ${phases[phase]} · ${worlds[world]}`;
 
-/** What a run file must hold when a fault struck in this phase. */
+/** What a run file must hold when a fault struck in this phase and rank 0 lives on. */
 export function fileAt(
   phase: Phase,
   says?: RegExp,
   outcome: FileEnding['outcome'] = ['aborted'],
 ): FileEnding | undefined {
   if (phase === 'join') return undefined;
-  const error = says && { says };
   // Ranks go on with their set-up until the news reaches them, and that may be past the file's header.
-  if (phase === 'set-up') return { outcome: [...outcome, undefined], rows: 0, ...error };
-  return { outcome, rows: phase === 'footer' ? 2 : 1, ...error };
+  if (phase === 'set-up') return { outcome: [...outcome, undefined], rows: 0, says };
+  return { outcome, rows: phase === 'write-out' || phase === 'footer' ? 2 : 1, says };
 }
+
+/** The same where rank 0 ends on the spot: the row that it was to write is lost, and so is the last line. */
+export function fileWithoutRankZero(phase: Phase): FileEnding | undefined {
+  const file = fileAt(phase);
+  if (file === undefined) return undefined;
+  const unwritten = phase === 'first-row' || phase === 'write-out' ? 1 : 0;
+  return { ...file, rows: file.rows - unwritten };
+}
+
+/** A job that everything was measured for, and that nobody missed anything of. */
+export const passes: Ending = {
+  exit: 0,
+  says: [/verified: .* none wrong/],
+  file: { outcome: ['passed'], rows: 2 },
+};

@@ -1,5 +1,6 @@
 import { aloneCells } from './alone.js';
 import type { Cell } from './cell.js';
+import { launchedCells } from './launched.js';
 import { networkCells } from './network.js';
 import { signalCells } from './signals.js';
 import { surroundingCells } from './surroundings.js';
@@ -7,6 +8,7 @@ import { surroundingCells } from './surroundings.js';
 /** The fault matrix: every cell, in the order of docs/reliability.md. */
 export const cells: readonly Cell[] = [
   ...signalCells,
+  ...launchedCells,
   ...networkCells,
   ...surroundingCells,
   ...aloneCells,

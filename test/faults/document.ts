@@ -13,9 +13,13 @@ const placeOf = ({ fault, phase, world }: Cell): string =>
 
 const tidy = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 
-function lineOf(cell: Cell, seen: Seen | undefined, old: readonly string[]): string {
+/** What a cell showed this time; `failed` where it did not end as it must. */
+export type Shown = Seen | 'failed';
+
+function lineOf(cell: Cell, seen: Shown | undefined, old: readonly string[]): string {
   const place = placeOf(cell);
   if (cell.knownFailure !== undefined) return `${place} **red** | | ${tidy(cell.knownFailure)} |`;
+  if (seen === 'failed') return `${place} **failed** | | |`;
   // Cells that did not run this time keep what they showed before.
   if (seen === undefined) return old.find((line) => line.startsWith(place)) ?? `${place} | | |`;
   const rows = seen.rows === undefined ? '–' : `${seen.rows}, ${seen.outcome}`;
@@ -37,12 +41,17 @@ const tableOf = (text: string): string[] =>
 const placeIn = (line: string): string => `|${line.split('|').slice(1, 5).join('|')}|`;
 
 /** Writes the table anew, with what was seen. */
-export function writeTable(cells: readonly Cell[], seen: ReadonlyMap<string, Seen>): void {
-  const text = readFileSync(path, 'utf8');
+export function writeTable(cells: readonly Cell[], seen: ReadonlyMap<string, Shown>): void {
+  writeFileSync(path, withTable(readFileSync(path, 'utf8'), cells, seen));
+}
+
+/** The document with the table of these cells. */
+export function withTable(
+  text: string,
+  cells: readonly Cell[],
+  seen: ReadonlyMap<string, Shown>,
+): string {
   const old = tableOf(text);
   const lines = cells.map((cell) => lineOf(cell, seen.get(nameOf(cell)), old));
-  writeFileSync(
-    path,
-    `${text.slice(0, text.indexOf(start))}${start}\n${head}${lines.join('\n')}\n`,
-  );
+  return `${text.slice(0, text.indexOf(start))}${start}\n${head}${lines.join('\n')}\n`;
 }

@@ -10,14 +10,15 @@
 //        verify     after the verified iteration of the held row, before the bytes are compared
 //        calibrate  in the middle of the calibration of that row
 //        timed      in the timed loop of that row
-//        write-out  before that row is written
+//        first-row  before the row before it is written; the timed loop of the held row then never ends
+//        write-out  before the held row is written
 //        footer     before the last line is written
 //        report     before the page is written
 //        renaming   when the page is written, before it gets its name
 // MODE   hold       (default) the process stands still in the phase
 //        forever    the timed loop never ends
 //        pass       nobody stands still
-//        eat        when it goes on, rank VICTIM takes memory until it is killed; timed loops never end
+//        eat        when FOLDER/eat is there, rank VICTIM takes memory until it is killed; timed loops never end
 import fs, { existsSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
@@ -27,7 +28,7 @@ const { WEFT_TEST_HOLD = '', WEFT_TEST_HOLD_FOLDER: folder, WEFT_RANK, RANK } = 
 const [phase, held, mode = 'hold', victim] = WEFT_TEST_HOLD.split(':');
 const rank = WEFT_RANK ?? RANK ?? 'main';
 /** The row in which phases are held; there is one before it. */
-const bytesOfRow = 8192;
+const bytesOfRow = phase === 'first-row' ? 4096 : 8192;
 /** What a step of that row moves: half of it where two NICs share it. */
 const bytesOfStep = Number(process.env.WEFT_TEST_HOLD_STEP);
 /** What the tests pass as -n: tells the timed loop from the others. */
@@ -44,21 +45,20 @@ function reached() {
 
 const mayGo = () => existsSync(`${folder}/go`);
 const eaten = [];
-function goOn() {
-  if (mode !== 'eat' || rank !== victim) return;
+function mayEat() {
+  if (mode !== 'eat' || rank !== victim || !existsSync(`${folder}/eat`)) return;
   // The kernel takes the largest process; this says so while it is not.
   writeFileSync('/proc/self/oom_score_adj', '1000');
   for (;;) eaten.push(Buffer.alloc(16 << 20, 1));
 }
-if (mode === 'eat') setInterval(() => mayGo() && goOn(), 10).unref();
+if (mode === 'eat') setInterval(mayEat, 10).unref();
 
 /** Stands still, signals and all. */
 function hold() {
   if (over) return;
   reached();
   const never = new Int32Array(new SharedArrayBuffer(4));
-  while (mode !== 'pass' && !mayGo()) Atomics.wait(never, 0, 0, 5);
-  goOn();
+  for (; mode !== 'pass' && !mayGo(); mayEat()) Atomics.wait(never, 0, 0, 5);
 }
 
 /** Stands still, but hears signals and other ranks. */
@@ -66,7 +66,6 @@ async function holdAwake() {
   if (over) return;
   reached();
   while (mode !== 'pass' && !mayGo()) await sleep(5);
-  goOn();
 }
 
 const isHeldRow = ({ plan: { steps } }) => {
@@ -90,8 +89,10 @@ function wrapPort() {
     }
 
     async run(job) {
-      const here = phaseOf(job) === phase;
-      const lasting = here && phase === 'timed' && (mode === 'forever' || mode === 'eat');
+      const now = phaseOf(job);
+      const here = now === phase;
+      const endless = phase === 'first-row' || mode === 'forever' || mode === 'eat';
+      const lasting = now === 'timed' && (here || phase === 'first-row') && endless;
       const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
       const running = super.run({ ...job, ...often });
       if (!here || rank !== held) return running;
@@ -124,9 +125,9 @@ function wrapFs(name, fits) {
 const starts = (bytes, line) => bytes instanceof Uint8Array && String(bytes).startsWith(line);
 
 const own = rank === held;
-if (['set-up', 'verify', 'calibrate', 'timed'].includes(phase)) wrapPort();
-else if (phase === 'join' && own) wrapJoin();
-else if (phase === 'write-out' && own) {
+if (['set-up', 'verify', 'calibrate', 'timed', 'first-row'].includes(phase)) wrapPort();
+if (phase === 'join' && own) wrapJoin();
+else if ((phase === 'write-out' || phase === 'first-row') && own) {
   const row = `"bytes":${bytesOfRow},`;
   wrapFs('writeSync', (_, line) => starts(line, '{"line":"row"') && String(line).includes(row));
 } else if (phase === 'footer' && own) {

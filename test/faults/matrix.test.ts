@@ -4,12 +4,12 @@ import { defaultSpec } from '../../src/lab/spec.js';
 import { labName, leftOf } from '../lab/laboratory.js';
 import { type Cell, nameOf } from './cell.js';
 import { cells } from './cells.js';
-import { expected, listed, writeTable } from './document.js';
-import { runCell, type Seen } from './run-cell.js';
+import { expected, listed, type Shown, withTable, writeTable } from './document.js';
+import { runCell } from './run-cell.js';
 
 /** `npm run test:faults` runs every cell and writes what it saw into docs/reliability.md. */
 const all = process.env.WEFT_ALL_FAULTS === '1';
-const seen = new Map<string, Seen>();
+const seen = new Map<string, Shown>();
 const lab = labName('matrix');
 
 const chosen = cells.filter((cell) => cell.knownFailure === undefined && (all || cell.chosen));
@@ -17,6 +17,7 @@ const named = (of: readonly Cell[]) => of.map((cell) => [nameOf(cell), cell] as 
 const timeout = 180_000;
 
 async function run([name, cell]: readonly [string, Cell]): Promise<void> {
+  seen.set(name, 'failed');
   seen.set(name, await runCell(cell, lab));
 }
 
@@ -48,6 +49,20 @@ describe('the fault matrix', () => {
 
 test('docs/reliability.md lists the cells of the matrix', () => {
   expect(listed()).toEqual(expected(cells));
+});
+
+test('a cell that failed does not keep the line of the run before', () => {
+  const [cell] = cells;
+  const good = { exit: 1, rows: 1, outcome: 'aborted', message: 'as it should be' };
+  const before = withTable(
+    '<!-- matrix: npm run test:faults writes it -->\n',
+    [cell!],
+    new Map([[nameOf(cell!), good]]),
+  );
+  expect(withTable(before, [cell!], new Map())).toBe(before);
+  const after = withTable(before, [cell!], new Map([[nameOf(cell!), 'failed' as const]]));
+  expect(after).toContain('**failed**');
+  expect(after).not.toContain('as it should be');
 });
 
 test('every cell has a name of its own, and `npm test` runs 20 of them', () => {

@@ -11,7 +11,7 @@ const isFirst = existsSync(join(first, 'memory.limit_in_bytes'));
 let serial = 0;
 
 /** A job in a cgroup that holds it, but no rank that takes ever more. The kernel kills the largest process. */
-export function memoryLimit(): Pick<Fault, 'under' | 'before' | 'strike' | 'tidy'> {
+export function memoryLimit(): Pick<Fault, 'under' | 'before' | 'tidy'> {
   const group = join(isFirst ? first : second, `weft-fault-${process.pid}-${serial++}`);
   return {
     under: ['sh', '-c', 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', 'sh', group],
@@ -20,7 +20,6 @@ export function memoryLimit(): Pick<Fault, 'under' | 'before' | 'strike' | 'tidy
       mkdirSync(group);
       writeFileSync(join(group, isFirst ? 'memory.limit_in_bytes' : 'memory.max'), `${limitBytes}`);
     },
-    strike: () => {}, // the rank takes memory when it goes on
     tidy: async () => {
       // A process that was killed belongs to its group until the kernel is done with it.
       for (let tries = 0; existsSync(group); tries++, await sleep(20)) {

@@ -95,6 +95,11 @@ export class Place implements Disposable {
     writeFileSync(join(this.hold, 'go'), '');
   }
 
+  /** Lets the rank that takes memory begin. */
+  feed(): void {
+    writeFileSync(join(this.hold, 'eat'), '');
+  }
+
   pidOf(rank: number | 'main'): number {
     return Number(readFileSync(join(this.hold, `pid-${rank}`), 'utf8'));
   }

@@ -39,7 +39,7 @@ export class Scene implements Disposable {
     const { fault, phase, world } = this.#cell;
     if (world === 'alone') return 'main';
     // Rank 0 writes.
-    if (phase === 'write-out' || phase === 'footer') return 0;
+    if (phase === 'first-row' || phase === 'write-out' || phase === 'footer') return 0;
     return fault.held ?? Number(/^rank (\d)$/.exec(fault.on)?.[1] ?? 0);
   }
 
@@ -89,10 +89,11 @@ export class Scene implements Disposable {
     const job = [
       ...['all2all', '-b', '4K', '-e', '8K', '-n', '997', '-w', '1'],
       ...['--columns', world === 'lab' ? 'MultiPin' : 'SinglePin', '--out', runFile],
+      ...(world === 'local' ? ['--ranks', '3'] : []),
       ...['--timeout', String(fault.timeout ?? 20), ...(fault.options ?? [])],
     ];
     if (world === 'lab') return ['lab', 'run', '--name', this.lab, '--', ...job];
-    return world === 'local' ? [...job, '--ranks', '3'] : job;
+    return job;
   }
 
   /** Resolves when the phase is reached; rejects with what was said if the job ends before. */

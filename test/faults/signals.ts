@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { isAlive, readProc } from '../benchmarks/weft.js';
-import { type Cell, type Fault, fileAt, type Phase } from './cell.js';
+import {
+  type Cell,
+  type Fault,
+  type FileEnding,
+  fileAt,
+  fileWithoutRankZero,
+  type Phase,
+  passes,
+} from './cell.js';
 import { memoryLimit } from './memory-limit.js';
 import type { Scene } from './scene.js';
 
@@ -9,56 +17,72 @@ const inJob: readonly Phase[] = [
   ...(['join', 'set-up', 'verify', 'calibrate', 'timed'] as const),
   ...(['write-out', 'footer'] as const),
 ];
-const ends = ['write-out', 'footer'];
+
+/** With rows still to come. */
+const withFirst: readonly Phase[] = ['first-row', ...inJob];
 
 /** In the timed loop all ranks are in the middle of transfers; elsewhere one of them stands still. */
 const modeIn = (phase: Phase) => (phase === 'timed' ? ('forever' as const) : ('hold' as const));
 
-/** Where all rows are measured, the file need not know what became of the ranks. */
-const outcomes = (phase: Phase): readonly ('passed' | 'aborted')[] =>
-  ends.includes(phase) ? ['passed', 'aborted'] : ['aborted'];
+/** Who hears of the fault while rank 0 writes the last row may or may not be in time; the last line says what was. */
+const outcomes = (phase: Phase): FileEnding['outcome'] => {
+  if (phase === 'write-out') return ['passed', 'aborted'];
+  return phase === 'footer' ? ['passed'] : ['aborted'];
+};
 
-const toRank = (signal: NodeJS.Signals, rank: number, phase: Phase): Fault => ({
+export const toRank = (signal: NodeJS.Signals, rank: number, phase: Phase): Fault => ({
   name: signal,
   on: `rank ${rank}`,
   mode: modeIn(phase),
   strike: ({ place }) => void process.kill(place.pidOf(rank), signal),
 });
 
-const anyRank = (cellOf: (rank: number, phase: Phase) => Cell): Cell[] =>
-  [0, 2].flatMap((rank) => inJob.map((phase) => cellOf(rank, phase)));
+/** Before anybody goes on: what happens next does not depend on who is quicker. */
+const untilGone = async (...pids: number[]): Promise<void> => {
+  for (const pid of pids) while (readState(pid) !== 'Z') await sleep(5);
+};
+
+const anyRank = (cellOf: (rank: number, phase: Phase) => Cell, phases = inJob): Cell[] =>
+  [0, 2].flatMap((rank) => phases.map((phase) => cellOf(rank, phase)));
+
+/** Where rank 0 lives on, its file says who is missing; the last line is beyond that. */
+const fileOfKilled = (rank: number, phase: Phase): FileEnding | undefined =>
+  rank === 0 ? fileWithoutRankZero(phase) : fileAt(phase, /rank 2 .*was lost/, outcomes(phase));
 
 const killed = (rank: number, phase: Phase): Cell => ({
-  fault: toRank('SIGKILL', rank, phase),
+  fault: {
+    ...toRank('SIGKILL', rank, phase),
+    strike: async ({ place }) => {
+      process.kill(place.pidOf(rank), 'SIGKILL');
+      await untilGone(place.pidOf(rank));
+    },
+  },
   phase,
   world: 'local',
   ends: {
     exit: 1,
     says: [new RegExp(`rank ${rank} was killed by SIGKILL`)],
-    file: fileAt(
-      phase,
-      rank === 0 || ends.includes(phase) ? undefined : /rank 2 .*was lost/,
-      outcomes(phase),
-    ),
+    file: fileOfKilled(rank, phase),
   },
-  chosen: rank === 2 ? ['timed', 'write-out'].includes(phase) : phase === 'verify',
+  chosen: rank === 2 ? ['timed', 'first-row'].includes(phase) : phase === 'verify',
 });
 
-const terminated = (rank: number, phase: Phase): Cell => ({
-  fault: toRank('SIGTERM', rank, phase),
-  phase,
-  world: 'local',
-  ends: {
-    exit: 1,
-    mayPass: ends.includes(phase),
-    says: [new RegExp(`rank ${rank} was (stopped|killed) by SIGTERM`)],
-    file: fileAt(
-      phase,
-      ends.includes(phase) ? undefined : /was stopped by SIGTERM/,
-      outcomes(phase),
-    ),
-  },
-});
+/** A rank that has measured everything may be done before it has told the others. */
+const terminated = (rank: number, phase: Phase): Cell => {
+  const cause = new RegExp(`rank ${rank} was (stopped|killed) by SIGTERM`);
+  const told = new RegExp(`rank ${rank} was stopped by SIGTERM`);
+  return {
+    fault: toRank('SIGTERM', rank, phase),
+    phase,
+    world: 'local',
+    ends: {
+      exit: 1,
+      says: [cause],
+      file: fileAt(phase, told, outcomes(phase)),
+      ...(['write-out', 'footer'].includes(phase) && { or: passes }),
+    },
+  };
+};
 
 /** Silence ends a job when something is waited for as long as `--timeout` says. */
 const stopped = (rank: number, phase: Phase): Cell => ({
@@ -69,18 +93,14 @@ const stopped = (rank: number, phase: Phase): Cell => ({
     exit: 1,
     says: [missed(rank)],
     silent: blameOn(2 - rank),
-    file: fileAt(
-      phase,
-      ends.includes(phase) ? undefined : new RegExp(`rank ${rank}`),
-      outcomes(phase),
-    ),
+    file: fileAt(phase, new RegExp(`rank ${rank}`), outcomes(phase)),
   },
   deadline: 30,
   chosen: rank === 2 && phase === 'verify',
 });
 
 /** What ranks say of one that does not answer. */
-const missed = (rank: number): RegExp => {
+export const missed = (rank: number): RegExp => {
   const who = `rank ${rank}( on host HOST \\(pid N\\))?`;
   const silence = 'does not answer|was lost: it has been silent|cannot be reached';
   const transfers = 'did not (receive|reach|send|answer)|sent nothing';
@@ -91,13 +111,19 @@ const missed = (rank: number): RegExp => {
 const blameOn = (rank: number): RegExp => new RegExp(`rank [1${rank}] did not`);
 
 const outOfMemory = (rank: number, phase: Phase): Cell => ({
-  fault: { name: 'out of memory', on: `rank ${rank}`, mode: 'eat', ...memoryLimit() },
+  fault: {
+    ...{ name: 'out of memory', on: `rank ${rank}`, mode: 'eat', ...memoryLimit() },
+    strike: async ({ place }) => {
+      place.feed();
+      await untilGone(place.pidOf(rank));
+    },
+  },
   phase,
   world: 'local',
   ends: {
     exit: 1,
     says: [new RegExp(`rank ${rank} was killed by SIGKILL`), /out-of-memory killer/],
-    file: fileAt(phase, undefined, outcomes(phase)),
+    file: fileOfKilled(rank, phase),
   },
   chosen: rank === 2 && phase === 'set-up',
 });
@@ -120,14 +146,16 @@ const toTarget = (signal: NodeJS.Signals, { on, number }: Target, phase: Phase):
   strike: (scene) => void process.kill(number(scene), signal),
 });
 
+/** The job was stopped, not a rank. */
 const told = (signal: NodeJS.Signals, target: Target, phase: Phase): Cell => ({
   fault: toTarget(signal, target, phase),
   phase,
   world: 'local',
   ends: {
     exit: 1,
-    says: [new RegExp(`stopped by ${signal}`)],
-    file: fileAt(phase, ends.includes(phase) ? undefined : /stopped by SIG/, outcomes(phase)),
+    says: [new RegExp(`^weft: stopped by ${signal}$`, 'm')],
+    silent: /rank \d.* (failed|was (stopped|killed|lost))/,
+    file: fileAt(phase, new RegExp(`^the job was stopped by ${signal}$`), outcomes(phase)),
   },
   chosen:
     target.on === 'launcher'
@@ -137,15 +165,16 @@ const told = (signal: NodeJS.Signals, target: Target, phase: Phase): Cell => ({
 
 /** Nobody is left to say anything. */
 const gone = (target: Target, phase: Phase): Cell => ({
-  fault: toTarget('SIGKILL', target, phase),
+  fault: {
+    ...toTarget('SIGKILL', target, phase),
+    strike: async (scene) => {
+      process.kill(target.number(scene), 'SIGKILL');
+      await untilGone(...[0, 1, 2].map((rank) => scene.place.pidOf(rank)));
+    },
+  },
   phase,
   world: 'local',
-  ends: {
-    exit: 'SIGKILL',
-    says: [],
-    file: fileAt(phase, undefined, outcomes(phase)),
-    sweptByNextRun: true,
-  },
+  ends: { exit: 'SIGKILL', says: [], file: fileWithoutRankZero(phase), sweptByNextRun: true },
   chosen: target.on === 'launcher' && phase === 'timed',
 });
 
@@ -161,7 +190,7 @@ const paused = (phase: Phase): Cell => ({
   },
   phase,
   world: 'local',
-  ends: { exit: 0, says: [/verified: .* none wrong/], file: { outcome: ['passed'], rows: 2 } },
+  ends: passes,
 });
 
 /** As Ctrl-Z and `fg` do, for longer than `--timeout`: nobody is missed who could not run. */
@@ -182,44 +211,22 @@ const suspended = (phase: Phase): Cell => ({
   world: 'local',
   ends: {
     ...(phase === 'timed'
-      ? { exit: 1, says: [/stopped by SIGINT/], file: fileAt(phase) }
-      : { exit: 0, says: [/verified: .* none wrong/], file: { outcome: ['passed'], rows: 2 } }),
+      ? {
+          exit: 1,
+          says: [/stopped by SIGINT/],
+          file: fileAt(phase, /the job was stopped by SIGINT/),
+        }
+      : passes),
     silent: /timed out|was lost|does not answer/,
   },
 });
-
-/** Ranks of another launcher have no parent of ours: the rendezvous alone tells them. */
-const launched = (signal: NodeJS.Signals, rank: number, phase: Phase): Cell => {
-  const victim = `rank ${rank}( on host HOST \\(pid N\\))?`;
-  const absent = `missing: ${victim}|${victim} cannot be reached`;
-  const cause = {
-    SIGKILL: new RegExp(`${victim} was lost|${absent}`),
-    SIGTERM: new RegExp(`${victim} was stopped by SIGTERM|${absent}`),
-    SIGSTOP: missed(rank),
-  }[signal as 'SIGKILL'];
-  const file =
-    rank === 0 && signal !== 'SIGTERM' ? fileAt(phase) : fileAt(phase, new RegExp(`rank ${rank}`));
-  return {
-    fault: {
-      ...toRank(signal, rank, phase),
-      timeout: signal === 'SIGSTOP' || phase === 'join' ? 6 : 20,
-    },
-    phase,
-    world: 'launched',
-    ends: { exit: 1, says: [cause], file, sweptByNextRun: true },
-    deadline: 30,
-    chosen: signal === 'SIGKILL' && rank === 0 && phase === 'timed',
-  };
-};
-
-const phasesOfLaunched: readonly Phase[] = ['join', 'set-up', 'verify', 'timed'];
 
 /** The state letter of a process; Z where it has ended and nobody has asked how. */
 const readState = (pid: number): string => /\) (\S)/.exec(readProc(`${pid}/stat`))?.[1] ?? 'Z';
 
 export const signalCells: readonly Cell[] = [
-  ...anyRank(killed),
-  ...anyRank(terminated),
+  ...anyRank(killed, withFirst),
+  ...anyRank(terminated, withFirst),
   ...anyRank(stopped),
   ...anyRank(outOfMemory),
   ...targets.flatMap((target) =>
@@ -230,7 +237,4 @@ export const signalCells: readonly Cell[] = [
   ...targets.flatMap((target) => inJob.map((phase) => gone(target, phase))),
   ...inJob.map(paused),
   ...inJob.map(suspended),
-  ...(['SIGKILL', 'SIGTERM', 'SIGSTOP'] as const).flatMap((signal) =>
-    [0, 2].flatMap((rank) => phasesOfLaunched.map((phase) => launched(signal, rank, phase))),
-  ),
 ];

@@ -1,9 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { LabState } from '../../src/lab/index.js';
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
+import { defaultSpec } from '../../src/lab/spec.js';
+import { changeState, createState, removeState, thisProcess } from '../../src/lab/state.js';
 import { Desk } from '../benchmarks/weft.js';
 import { inSpace, labName, stateFile, until, whyNoLab } from './laboratory.js';
 
@@ -60,6 +65,36 @@ describe.runIf(whyNoLab() === undefined)('faults on purpose', () => {
     const { stdout } = await desk.weft('lab status --format json');
     const labs: LabState[] = JSON.parse(stdout);
     expect(labs.find(({ name }) => name === lab)?.faults).toHaveLength(places.length);
+  });
+
+  test('a lab is not removed under the hands of who is changing it, and stays removed', async () => {
+    const name = labName('gone');
+    createState({
+      schema: 'weft.lab/1',
+      name,
+      spec: defaultSpec,
+      owner: thisProcess(),
+      faults: [],
+    });
+    const lock = `${stateFile(name)}.lock`;
+    const folder = mkdtempSync(join(tmpdir(), 'weft-lab-'));
+    const changing = join(folder, 'changing');
+    const program = `
+      const { changeState } = await import(${JSON.stringify(new URL('../../dist/lab/state.js', import.meta.url).href)});
+      changeState(${JSON.stringify(name)}, (state) => {
+        fs.writeFileSync(${JSON.stringify(changing)}, '');
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        return state;
+      });`;
+    const args = ['--input-type=module', '-e', `import fs from 'node:fs';${program}`];
+    const changer = spawn(process.execPath, args, { stdio: 'inherit' });
+    const ended = once(changer, 'exit');
+    await until('the other process to hold the lock', () => existsSync(changing), 20_000);
+    removeState(name);
+    expect(await ended).toEqual([0, null]);
+    expect([stateFile(name), lock].filter((path) => existsSync(path))).toEqual([]);
+    expect(() => changeState(name, (state) => state)).toThrow(`lab ${name} is not up`);
+    rmSync(folder, { recursive: true });
   });
 
   test('with loss data still arrives whole', async () => {

@@ -33,3 +33,17 @@ test('ranks without samples have none', async () => {
   );
   expect(root).toEqual([samplesOf(0), samplesOf(1).map(() => new Float64Array())]);
 });
+
+test('of more samples than one exchange takes, with the pieces of a real run', async () => {
+  await using ranks = await openRanks(2);
+  const gathers = vi.spyOn(ranks.worlds[0]!, 'gather');
+  const many = 2_500_000;
+  const own = (rank: number) => Float64Array.from({ length: many }, (_, i) => rank * many + i);
+  const [root] = await Promise.all(
+    ranks.worlds.map((world) => gatherSamples(world, [own(world.rank)], many)),
+  );
+  // The largest piece there is: of two ranks, each has half of an exchange.
+  expect(gathers).toHaveBeenCalledTimes(2);
+  for (const rank of [0, 1])
+    expect(Buffer.from(root![rank]![0]!.buffer).equals(Buffer.from(own(rank).buffer))).toBe(true);
+});

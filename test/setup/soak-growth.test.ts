@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { growthOf, isGrowth } from '../../scripts/soak-growth.mjs';
+import { growthOf, isGrowth, judge } from '../../scripts/soak-growth.mjs';
 
 /** Two hours of samples, one a minute. */
 const samples = (valueAt: (minute: number) => number) =>
@@ -9,6 +9,39 @@ const samples = (valueAt: (minute: number) => number) =>
   }));
 const grows = (figure: 'residentKiB' | 'descriptors', valueAt: (minute: number) => number) =>
   isGrowth(growthOf(samples(valueAt), figure), 2);
+
+describe('a run of two hours', () => {
+  const run = { jobs: ['write'], minutes: 120, warmUp: 0.2 };
+  const flat = samples(() => 40);
+  const series = ['launcher', 'process 1', 'process 2'].map((title) => ({
+    ...{ job: 'write', title, samples: flat },
+  }));
+
+  test('passes if a launcher and two ranks stayed flat', () => {
+    expect(judge(series, run)).toMatchObject({ against: [], rows: { length: 18 } });
+  });
+
+  test.each([
+    ['nobody was sampled', [], /write: too few samples of 3 of 3/],
+    [
+      'a rank was sampled for a minute',
+      [...series.slice(1), { ...series[0]!, samples: flat.slice(-5) }],
+      /of 1 of 3/,
+    ],
+    [
+      'all samples are of the warm-up',
+      series.map((one) => ({ ...one, samples: flat.slice(0, 24) })),
+      /of 3 of 3/,
+    ],
+    [
+      'a rank grows',
+      [...series, { ...series[0]!, samples: samples((minute) => minute) }],
+      /launcher: descriptors grows/,
+    ],
+  ])('does not pass if %s', (_, seen, why) => {
+    expect(judge(seen, run).against.join()).toMatch(why);
+  });
+});
 
 describe('what a process holds', () => {
   test('grows when it gains on the whole', () => {

@@ -137,7 +137,7 @@ class IpcRows {
     const { gpu } = this.#producers;
     const most = sizes.at(-1)!;
     // Given back only when all went well: after an error another process may still map it, and it goes with this one.
-    const landing = world.rank !== owner ? undefined : this.#landing(most);
+    const landing = world.rank !== owner ? undefined : await this.#landing(most);
     const shared = await world.allgather('shared memory', landing?.description ?? null);
     using remote =
       world.rank === writer ? openRemote(shared[owner]!, gpu, world.signal) : undefined;
@@ -167,7 +167,7 @@ class IpcRows {
     landing?.[Symbol.dispose]();
   }
 
-  #landing(bytes: number): Landing {
+  async #landing(bytes: number): Promise<Landing> {
     const { gpu } = this.#producers;
     const { signal } = this.#procedure.world;
     return gpu === undefined ? hostLanding(bytes, signal) : gpuLanding(gpu, bytes);

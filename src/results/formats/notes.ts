@@ -2,6 +2,7 @@ import { groupBy } from '../../measure/group.js';
 import { formatBytesRounded, plural, rangeText } from '../../measure/units.js';
 import { traitsOf } from '../column-name.js';
 import { fabricName } from '../fabric-name.js';
+import { fewerSamples } from '../kept-samples.js';
 import type { Note, NoteKind } from '../note.js';
 import type { Path } from '../path.js';
 import { isInMatrix, notesOfKinds } from '../row-kinds.js';
@@ -61,6 +62,7 @@ export function notesOf(run: Run): Note[] {
     ...deviceColumns(run),
     ...smallWindow(run),
     ...repeatedPackets(run),
+    ...fewerSamples(run),
     ...notesOfKinds(run),
   ];
   return order.flatMap((kind) => notes.filter((note) => note.kind === kind));

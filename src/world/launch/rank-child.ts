@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { openFilesHint, WeftError } from '../../errors.js';
 import type { RankExit } from './outcome.js';
 import { forward, LastWords } from './output.js';
 import { parseReports, reportFd } from './rank-process.js';
@@ -22,6 +23,8 @@ interface ChildOptions {
 export interface RankChild {
   readonly process: ChildProcess;
   readonly ended: Promise<Omit<RankExit, 'afterStop'>>;
+  /** Says why the job ends, before the signal that ends it. */
+  tell(word: string): void;
   /** How long it takes to end by itself when it gets a signal; undefined where it did not say that it does. */
   patienceMs(): number | undefined;
 }
@@ -42,8 +45,16 @@ export function startRank(options: ChildOptions): RankChild {
       ...(options.listenFd === undefined ? [] : [options.listenFd]),
     ],
   });
+  // Node hands back half a child where no pipe could be made, and says so later to whoever listens.
+  child.on('error', () => {});
+  if (child.stdio === undefined) {
+    throw new WeftError('PREFLIGHT', `rank ${rank} cannot be started: too many open files`, {
+      hint: openFilesHint,
+    });
+  }
   const words = showOutput(child, options);
-  const report = readReport(child.stdio[reportFd] as Readable | null);
+  const line = child.stdio[reportFd] as Duplex | null;
+  const report = readReport(line);
   const ended = exitOf(child).then(({ code, signal, error, atMs }) => ({
     rank,
     atMs,
@@ -53,7 +64,8 @@ export function startRank(options: ChildOptions): RankChild {
     lastWords: error?.message ?? words.tail(),
     ...report().exit,
   }));
-  return { process: child, ended, patienceMs: () => report().patienceMs };
+  const tell = (word: string) => void line?.write(word);
+  return { process: child, ended, tell, patienceMs: () => report().patienceMs };
 }
 
 /** What a rank that does not speak prints on stdout is shown beside its errors, if at all. */

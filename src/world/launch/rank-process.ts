@@ -1,4 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { isWeftError, messageOf, WeftError } from '../../errors.js';
 import { endWithParent, pinToCores } from '../../native/process.js';
 
@@ -7,6 +8,8 @@ export const reportFd = 3;
 export const listenFd = 4;
 
 let reportsTo: number | undefined;
+/** The socket to the parent: reports go out, and the reason for which it ends the job comes in. */
+let parentFd: number | undefined;
 
 /**
  * The first thing a local rank does: it ties its life to its parent's and keeps to its cores. Does nothing
@@ -30,7 +33,32 @@ export function enterRank(env: NodeJS.ProcessEnv = process.env): void {
   // A terminal that closes tells all its processes, also those of a parent that nohup protects: the parent decides.
   process.on('SIGHUP', () => {});
   if (WEFT_CORES) pinToCores(WEFT_CORES.split(',').map(Number));
-  if (WEFT_REPORT_FD !== undefined) reportsTo = Number(WEFT_REPORT_FD);
+  if (WEFT_REPORT_FD !== undefined) reportsTo = parentFd = Number(WEFT_REPORT_FD);
+}
+
+/** What the parent says before it passes a signal on. */
+export const stopWord = (signal: NodeJS.Signals): string => `stopped by ${signal}\n`;
+
+let stoppedBy: Promise<NodeJS.Signals | undefined> | undefined;
+
+/**
+ * For a rank that got a signal: the one that ended its whole job, if the parent says so within this time. A terminal
+ * signals ranks and parent at once, and the parent signals ranks: neither is about this rank.
+ */
+export function jobStoppedBy(waitMs: number): Promise<NodeJS.Signals | undefined> {
+  const fd = parentFd;
+  if (fd === undefined) return Promise.resolve(undefined);
+  stoppedBy ??= new Promise((resolve) => {
+    // Never closed: reports still go out over it.
+    const socket = new Socket({ fd, readable: true }).unref();
+    setTimeout(resolve, waitMs, undefined);
+    socket.on('error', () => {});
+    socket.on('data', (text) => {
+      const [, signal] = /stopped by (SIG\w+)/.exec(String(text)) ?? [];
+      if (signal !== undefined) resolve(signal as NodeJS.Signals);
+    });
+  });
+  return stoppedBy;
 }
 
 /** A launcher's ranks inherit no pipe: they report into a file of the process that started the launcher. */

@@ -7,7 +7,7 @@ import { refuseTooMany } from './machine.js';
 import { firstFailure, type Outcome, type RankExit } from './outcome.js';
 import { pinPlan } from './pinning.js';
 import { type RankChild, startRank } from './rank-child.js';
-import { listenFd } from './rank-process.js';
+import { listenFd, stopWord } from './rank-process.js';
 import { watchStopped } from './stopped-ranks.js';
 import { jobVariables, placeVariables } from './variables.js';
 
@@ -133,6 +133,7 @@ class Job {
     } catch (error) {
       this.#signalAll('SIGKILL');
       this.#ignoreSignals();
+      server?.close();
       throw error;
     }
     this.done = Promise.all(this.#children.map((child) => this.#watch(child))).then(() =>
@@ -147,6 +148,8 @@ class Job {
   stop(graceMs = this.#options.graceMs ?? 2000): Promise<Outcome> {
     if (!this.#stopping && this.#exits.length < this.#options.ranks) {
       this.#stopping = true;
+      const signal = this.#interrupted;
+      if (signal) for (const child of this.#children) child.tell(stopWord(signal));
       this.#signalAll('SIGTERM');
       this.#killTimer = setTimeout(() => this.#signalAll('SIGKILL'), graceMs);
     }

@@ -23,6 +23,8 @@ export type CollectiveKind = (typeof collectiveKinds)[number];
 
 /** Why a job ends early, as told to every rank. */
 const failureSchema = z.object({
+  /** True where no rank is to blame: the message stands as it is. */
+  ofJob: z.boolean().optional(),
   code: z.enum(errorCodes),
   message: z.string().max(8192),
   hint: z.string().max(2048).optional(),

@@ -197,7 +197,7 @@ export class RendezvousServer {
     this.#failing.add(seat);
     await sleep(settleMs);
     const message = `${this.#roster.name(rank)} failed: ${failure.message}`;
-    this.#abort({ ...failure, message, rank });
+    this.#abort(failure.ofJob ? failure : { ...failure, message, rank });
     seat.connection.send({ t: 'done', op });
   }
 

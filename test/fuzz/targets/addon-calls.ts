@@ -105,6 +105,7 @@ export const templates: readonly Template[] = [
     close: () => [],
   }),
   ...methodsOf('SharedMemory', () => [4096], {
+    prepare: () => [],
     verify: () => [64, 1],
     memsetNanoseconds: () => [64, 2],
     flip: () => [8],

@@ -1,23 +1,31 @@
+import { writeFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { benchmarks } from '../../../src/benchmarks/index.js';
 import { addAbCommand } from '../../../src/cli/ab.js';
+import { addAdviseCommand } from '../../../src/cli/advise.js';
 import { describeBenchmark } from '../../../src/cli/bench.js';
 import { addCheckCommand } from '../../../src/cli/check.js';
 import { addCompareCommand } from '../../../src/cli/compare.js';
 import { explainJob } from '../../../src/cli/explain.js';
 import { addGateCommand } from '../../../src/cli/gate.js';
 import { addHistoryCommand } from '../../../src/cli/history.js';
+import { addInfoCommand } from '../../../src/cli/info.js';
 import { addK8sCommand } from '../../../src/cli/k8s.js';
 import { givenOptions, readOptions } from '../../../src/cli/options.js';
+import { addPlotCommand } from '../../../src/cli/plot.js';
 import { addPredictCommand } from '../../../src/cli/predict.js';
+import { addReportCommand } from '../../../src/cli/report.js';
 import { addSbatchCommand } from '../../../src/cli/sbatch.js';
 import { addServeCommand } from '../../../src/cli/serve.js';
 import { showOptions } from '../../../src/cli/show-options.js';
 import { addSoakCommand } from '../../../src/cli/soak.js';
+import { addSuiteCommand } from '../../../src/cli/suite.js';
 import { isWeftError } from '../../../src/errors.js';
+import { RunFile } from '../../../src/results/run-file.js';
 import { type Benchmark, optionsOf } from '../../../src/runner/benchmark.js';
 import { jobOf } from '../../../src/runner/job.js';
 import { identify } from '../../../src/world/identity.js';
+import { writeRun } from '../../results/fixtures.js';
 import { openmpi, step, torchrun } from '../../world/launcher-environments.js';
 import type { Dice } from '../dice.js';
 import { mutateText, oddText } from '../mutate.js';
@@ -25,20 +33,62 @@ import type { Target } from '../target.js';
 
 const quiet = { writeOut: () => {}, writeErr: () => {}, outputError: () => {} };
 
-/** The commands as the program has them. Benchmarks draw their plans; nothing else is done. */
+/** What reads files and prints, and starts nothing: done as it is asked for. */
+const acting = [
+  addCompareCommand,
+  addHistoryCommand,
+  addInfoCommand,
+  addK8sCommand,
+  addPlotCommand,
+];
+acting.push(addPredictCommand, addReportCommand, addSbatchCommand, addSuiteCommand);
+/** What starts ranks or a server: only its options are read. */
+const starting = [addAbCommand, addAdviseCommand, addCheckCommand, addGateCommand, addServeCommand];
+starting.push(addSoakCommand);
+
+/** The commands as the program has them. Benchmarks draw their plans. */
 function weft(): Command {
   const program = new Command('weft').configureOutput(quiet).enablePositionalOptions();
   program.exitOverride();
-  const others = [addAbCommand, addCheckCommand, addCompareCommand, addGateCommand, addK8sCommand];
-  others.push(addHistoryCommand, addPredictCommand, addSbatchCommand, addServeCommand);
-  for (const add of [...others, addSoakCommand]) add(program);
+  for (const add of starting) add(program);
   for (const command of everyCommand(program)) command.action(() => {});
+  for (const add of acting) add(program);
   for (const benchmark of benchmarks) {
     describeBenchmark(program.command(benchmark.id), benchmark, async (raw) =>
       explain(benchmark, raw),
     );
   }
   return program;
+}
+
+/** Files that the lines name, in the folder of this process. */
+function lay(): void {
+  for (const path of ['a.jsonl', 'b.jsonl', 'folder/c.jsonl']) {
+    const { rows, endedAt, outcome, errors, diagnosis: _, ...header } = writeRun();
+    const file = new RunFile(header, { path });
+    file.append(...rows);
+    file.finish({ endedAt: endedAt!, outcome, errors });
+  }
+  writeFileSync('suite.yaml', '- benchmark: write\n  maxBytes: 64K\n');
+  writeFileSync('topology.xml', '<topology><object type="Machine"/></topology>');
+}
+
+/** Nothing but the result of this process may be on its stdout, and no other program may start. */
+async function behindDoors(work: () => Promise<unknown>): Promise<void> {
+  const { write } = process.stdout;
+  process.stdout.write = ((...args: unknown[]) => {
+    const last = args.at(-1);
+    if (typeof last === 'function') queueMicrotask(() => last());
+    return true;
+  }) as typeof write;
+  const { PATH } = process.env;
+  process.env.PATH = '';
+  try {
+    await work();
+  } finally {
+    process.stdout.write = write;
+    process.env.PATH = PATH;
+  }
 }
 
 const everyCommand = (command: Command): Command[] =>
@@ -68,6 +118,11 @@ const lines = [
   'predict all2all --fabric p5 --nodes 2..8 --bytes 1M..4M --fault host 1 nic 1 rate 50%',
   'compare a.jsonl b.jsonl --tolerance 3 --drift 2',
   'history folder --since 30d --benchmark write',
+  'report a.jsonl b.jsonl -o page.html',
+  'plot a.jsonl -o chart.svg --kind bandwidth',
+  'suite suite.yaml --format json',
+  'info --topology topology.xml --format json',
+  'advise --bytes 1M',
   'soak --for 8h --every 1m -- write -b 1M',
   'ab --a --provider shm --b --provider tcp -- write',
   'sbatch --nodes 2 --ranks-per-node 4 -- all2all -b 16M',
@@ -86,7 +141,17 @@ function brokenLine(dice: Dice): string[] {
     // The command itself stays, most of the time.
     line.splice(dice.chance(0.95) ? Math.max(1, at) : at, dice.below(2), word);
   }
-  return line;
+  return safe(line);
+}
+
+/** Only files of this folder, no world that takes minutes to simulate, and no job. */
+function safe(line: string[]): string[] {
+  const words = line.map((word) =>
+    word.replaceAll(/[/\0]/g, '_').replaceAll(/\d{4,}/g, (number) => number.slice(0, 3)),
+  );
+  const [command] = words;
+  const short = command === 'predict' ? words : line.map((word) => word.replaceAll(/[/\0]/g, '_'));
+  return command === 'suite' ? [...short, '--explain', '--ranks', '4'] : short;
 }
 
 function brokenEnvironment(dice: Dice): Record<string, string> {
@@ -105,6 +170,7 @@ export const commandLines: Target = {
   name: 'command-lines',
   share: 60,
   open: async () => {
+    lay();
     program = weft();
     return () => {};
   },
@@ -116,7 +182,7 @@ export const commandLines: Target = {
     const line = brokenLine(dice);
     return {
       shown: JSON.stringify(line),
-      run: () => program.parseAsync(line, { from: 'user' }),
+      run: () => behindDoors(() => program.parseAsync(line, { from: 'user' })),
       isRefusal,
     };
   },

@@ -27,24 +27,41 @@ const words = [
 
 let page: LivePage;
 
-/** What a server answers, as far as it comes soon: streams of events have no end. */
-function ask(bytes: string): Promise<string> {
+/** An unfinished request gets no answer: it is ended after this time. */
+const unfinishedMs = 50;
+/** Longer than any answer or end takes on a busy machine; the second time, longer than any pause of it. */
+const patienceMs = [10_000, 15_000];
+
+/** Whether the head of the request is whole: then an answer must come. */
+const isWhole = (bytes: string): boolean => /\r\n\r\n/.test(bytes.replace(/^[\r\n]+/, ''));
+
+/** The head of what a server answers: streams of events have no end. Undefined: neither answer nor end came. */
+function ask(bytes: string, withinMs: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(page.port, '127.0.0.1', () => socket.write(bytes, 'latin1'));
-    const done = () => {
-      clearTimeout(timer);
+    const done = (answer: string | undefined) => {
+      clearTimeout(ending);
+      clearTimeout(hung);
       socket.destroy();
-      resolve(text);
+      resolve(answer);
     };
-    // An unfinished request gets no answer.
-    const timer = setTimeout(done, 50);
+    const ending = setTimeout(() => isWhole(bytes) || socket.end(), unfinishedMs);
+    const hung = setTimeout(done, withinMs, undefined);
     socket.on('data', (piece) => {
       text += piece.toString('latin1');
-      if (/^HTTP\/1\.1 \d+ .*\r\n\r\n/s.test(text)) done();
+      if (/^HTTP\/1\.1 \d+ .*\r\n\r\n/s.test(text)) done(text);
     });
-    socket.on('close', done).on('error', () => {});
+    socket.on('close', () => done(text)).on('error', () => {});
   });
+}
+
+async function answerTo(bytes: string): Promise<string> {
+  for (const withinMs of patienceMs) {
+    const answer = await ask(bytes, withinMs);
+    if (answer !== undefined) return answer;
+  }
+  throw new Error('the page neither answers nor ends the connection');
 }
 
 export const http: Target = {
@@ -65,7 +82,7 @@ export const http: Target = {
     return {
       shown: bytes,
       run: async () => {
-        const status = Number(/^HTTP\/1\.1 (\d+)/.exec(await ask(bytes))?.[1] ?? 0);
+        const status = Number(/^HTTP\/1\.1 (\d+)/.exec(await answerTo(bytes))?.[1] ?? 0);
         if (status >= 500) throw new Error(`the page answered ${status}`);
         if (status === 0 || status >= 400) throw new Refused(String(status));
       },
