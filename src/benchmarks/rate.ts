@@ -1,7 +1,6 @@
-import { messagesTraffic } from '../plan/patterns/messages.js';
+import { messagesPlan, messagesTraffic } from '../plan/patterns/messages.js';
 import { maxParts } from '../plan/plan.js';
 import { multi, single } from '../plan/strategies.js';
-import { writePlan } from '../plan/write-plan.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, pinned } from '../runner/columns.js';
 import { option, wholeNumber } from '../settings/option.js';
@@ -34,7 +33,7 @@ export const rate = defineBenchmark({
     return [
       {
         traffic,
-        plan: (situation) => writePlan(traffic, situation),
+        plan: (situation) => messagesPlan(traffic, bytes, situation),
         figureBytes: { figure: all, line: all },
         pair: [0, to],
       },

@@ -1,3 +1,4 @@
+import type { Plan } from '../plan.js';
 import { pieceAlignment } from '../strategies.js';
 import {
   type Block,
@@ -7,6 +8,7 @@ import {
   checkWorld,
   type Traffic,
 } from '../traffic.js';
+import { pacingOf, type WritePlanOptions, writePlan } from '../write-plan.js';
 
 interface Messages {
   readonly world: number;
@@ -50,4 +52,22 @@ export function messagesTraffic({ world, from, to, bytes, count }: Messages): Tr
     sourceBytes: (rank) => (rank === from ? all : 0),
     targetBytes: (rank) => (rank === to ? all : 0),
   };
+}
+
+/**
+ * One rank's plan of such traffic: a stretch whose chunks are the messages, because a list of parts would have to be
+ * read for every message. Larger messages than a chunk are cut.
+ */
+export function messagesPlan(traffic: Traffic, bytes: number, options: WritePlanOptions): Plan {
+  const inOneStretch = (blocks: readonly Block[]) =>
+    blocks.map(({ parts: _, ...stretch }): Block => stretch);
+  const chunkBytes = Math.min(bytes, pacingOf(options).chunkBytes);
+  return writePlan(
+    {
+      ...traffic,
+      outgoing: (rank) => inOneStretch(traffic.outgoing(rank)),
+      incoming: (rank) => inOneStretch(traffic.incoming(rank)),
+    },
+    { ...options, chunkBytes },
+  );
 }
