@@ -13,7 +13,7 @@ interface Bounded {
 
 /** The best time that the links allow, and the share of their rate that it fills. */
 export function boundLines({ traffic, strategy, links, unbounded }: Bounded): string[] {
-  if (unbounded) return ['  bound     none: the times are of round trips within an iteration'];
+  if (unbounded) return ['  bound     none: the benchmark times round trips within an iteration'];
   const { nanoseconds, fraction } = boundOfTraffic(traffic, strategy, links);
   const allowed = strategy.allowedChannels(links.length);
   const aggregateGbps = allowedLineRateGbps(strategy, links);

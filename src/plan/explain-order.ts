@@ -17,7 +17,7 @@ export function orderLines(world: number, planOf: (rank: number) => Plan, more: 
   for (const rank of ranks) {
     const groups = groupsOf(planOf(rank));
     if (groups.length === 0) continue;
-    const key = groups.map(textOf).join();
+    const key = JSON.stringify(groups.map(textOf));
     const found = alike.get(key) ?? { groups: [], ranks: [] };
     alike.set(key, found);
     found.groups.push(groups);
@@ -37,7 +37,7 @@ export function orderLines(world: number, planOf: (rank: number) => Plan, more: 
   ];
 }
 
-type Kind = 'arrival' | 'write' | 'empty write' | 'read' | 'send' | 'sum' | 'copy';
+type Kind = 'arrival' | 'write' | 'empty write' | 'read' | 'send' | 'sum' | 'copy step';
 
 /** Steps of one kind that come after steps of the same kinds. */
 interface Group {
@@ -57,8 +57,10 @@ function kindOf(step: Step): Kind | undefined {
     case 'post':
       if (step.op === 'recv') return 'arrival';
       return step.op === 'write' && step.local.bytes === 0 ? 'empty write' : step.op;
-    default:
-      return step.kind;
+    case 'copy':
+      return 'copy step';
+    case 'sum':
+      return 'sum';
   }
 }
 
@@ -112,12 +114,13 @@ function countsOf(steps: readonly Step[], indices: ReadonlySet<number>): Map<Kin
 }
 
 /** Without sizes, which differ between ranks that do the same. */
-function textOf({ kind, count, after }: Group): string {
-  if (after.size === 0) return `${plural(count, kind)}: at once`;
+function textOf({ kind, count, after }: Group): { what: string; when: string } {
+  const what = plural(count, kind);
+  if (after.size === 0) return { what, when: 'at once' };
   const all = [...after].map(
     ([of, [least, most]]) => `${rangeText([least, most], 0)} ${of}${most === 1 ? '' : 's'}`,
   );
-  return `${plural(count, kind)}: after ${all.join(' + ')}${count > 1 ? ' each' : ''}`;
+  return { what, when: `after ${all.join(' + ')}${count > 1 ? ' each' : ''}` };
 }
 
 /** Of ranks that do the same; each has its own sizes. */
@@ -127,7 +130,7 @@ function linesOf(ofRanks: readonly (readonly Group[])[], more: string): string[]
     const sizes = ofRanks.map((groups) => groups[index]!.bytes);
     const most = Math.max(...sizes);
     const upTo = sizes.every((one) => one === most) ? '' : 'up to ';
-    const [what, when] = textOf(group).split(': ') as [string, string];
+    const { what, when } = textOf(group);
     const size = most > 0 ? `, ${upTo}${formatBytesRounded(most)}` : '';
     return `    ${`${what}${size}`.padEnd(24)} ${when}`;
   });

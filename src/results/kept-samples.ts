@@ -4,8 +4,8 @@ import { nameOfRow } from './row-name.js';
 import type { Row, Run } from './schema.js';
 
 /**
- * A run file keeps this many samples of a row: as many as no chart and no statistic can tell from more, and with the most
- * digits that a time has (17 bytes each) a quarter of the longest line that readers take.
+ * A run file keeps at most this many samples of a row: enough for every chart and statistic; at 17 bytes each, a quarter
+ * of the longest line that readers accept.
  */
 export const mostSamplesKept = 1_000_000;
 
@@ -24,7 +24,7 @@ export function fewerSamples({ rows }: Run): Note[] {
   const [first] = selected;
   if (first === undefined) return [];
   const of = `${first.samples.length} of ${first.samplesTaken}`;
-  const rest = selected.length === 1 ? '' : ` (and of ${plural(selected.length - 1, 'more row')})`;
+  const rest = selected.length === 1 ? '' : ` (and ${plural(selected.length - 1, 'more row')})`;
   const text = `${nameOfRow(first)}${rest}: the run file keeps ${of} samples, evenly chosen; the statistics are over all`;
   return [{ kind: 'plain', text }];
 }

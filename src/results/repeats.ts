@@ -28,7 +28,7 @@ function mergeRows(rows: readonly Row[]): Row {
   const [lows, highs] = (['min', 'max'] as const).map((key) =>
     measured.map((row) => row.nanoseconds![key]),
   );
-  const { repeat: _, soak: __, ...subject } = first;
+  const { repeat: _, soak: __, samplesTaken: ___, ...subject } = first;
   return {
     ...subject,
     ...scaled(first, first.nanoseconds!.mean / mean),
@@ -43,6 +43,9 @@ function mergeRows(rows: readonly Row[]): Row {
       max: Math.max(...highs!),
     },
     samples: perIteration.map(Math.round),
+    ...(measured.some((row) => row.samplesTaken !== undefined) && {
+      samplesTaken: sum(measured.map((row) => row.samplesTaken ?? row.samples.length)),
+    }),
     checked: {
       bytes: sum(measured.map((row) => row.checked.bytes)),
       wrong: sum(measured.map((row) => row.checked.wrong)),

@@ -48,7 +48,7 @@ export class RunReader {
 
   /** After the last line. */
   finish(): ReadRun {
-    const run = this.#run ?? headerOf('', this.#name);
+    const run = this.#run ?? headerOf('', this.#name, Math.max(1, this.#lines));
     for (const error of this.#leftOut) markDamaged(run, error);
     return { run, damage: this.#damage ?? this.#leftOut[0] };
   }
@@ -64,7 +64,8 @@ export class RunReader {
 
   #leaveOut(): void {
     const what = `${this.#name}, line ${this.#lines} is ${tooLongText}`;
-    const hint = 'Weft never writes such a line: look who changed the file.';
+    const hint =
+      'Weft no longer writes such lines: an earlier version or another program wrote it.';
     const all =
       this.#run === undefined ? '' : ' and was left out; the other rows can still be read';
     const error = new WeftError('BAD_FILE', what + all, { hint });
@@ -88,7 +89,7 @@ export class RunReader {
     this.#lines++;
     if (this.#damage !== undefined || isBlank(line)) return;
     if (this.#run === undefined) {
-      this.#run = headerOf(line, this.#name);
+      this.#run = headerOf(line, this.#name, this.#lines);
       return;
     }
     try {
@@ -110,24 +111,24 @@ function plainPair(line: Buffer): Row | undefined {
 }
 
 /** The run as it stands after its header: aborted, until a footer says otherwise. */
-function headerOf(line: string, name: string): Run {
+function headerOf(line: string, name: string, lineNumber: number): Run {
   try {
     const json: unknown = JSON.parse(line);
-    refuseOtherSchema(json, name);
+    refuseOtherSchema(json, name, lineNumber);
     const header = headerSchema.parse(json);
     return { ...header, endedAt: null, outcome: 'aborted', rows: [], errors: [] };
   } catch (cause) {
     if (cause instanceof WeftError) throw cause;
-    throw badLine(name, 1, cause, 0);
+    throw badLine(name, lineNumber, cause);
   }
 }
 
-function refuseOtherSchema(json: unknown, name: string): void {
+function refuseOtherSchema(json: unknown, name: string, lineNumber: number): void {
   const schema = (json as { schema?: unknown } | null)?.schema;
   if (typeof schema !== 'string' || schema === runSchemaName) return;
   throw new WeftError(
     'BAD_FILE',
-    `${name}, line 1: its schema is ${schema}; this Weft reads ${runSchemaName}`,
+    `${name}, line ${lineNumber}: its schema is ${schema}; this Weft reads ${runSchemaName}`,
     { hint: 'Read it with the Weft that wrote it, or name a run file.' },
   );
 }
@@ -156,15 +157,17 @@ function markDamaged(run: Run, { code, message, hint }: WeftError): void {
   run.errors.push({ code, message, ...(hint !== undefined && { hint }) });
 }
 
-function badLine(name: string, line: number, cause: unknown, rowsBefore: number): WeftError {
+/** Without `rowsBefore`, the line should have been the header. */
+function badLine(name: string, line: number, cause: unknown, rowsBefore?: number): WeftError {
   const why = cause instanceof z.ZodError ? firstIssue(cause) : (cause as Error).message;
-  const kept = line === 1 ? '' : `; ${plural(rowsBefore, 'row')} before it can still be read`;
+  const kept =
+    rowsBefore === undefined ? '' : `; ${plural(rowsBefore, 'row')} before it can still be read`;
   return new WeftError(
     'BAD_FILE',
     `${name}, line ${line}: not a line of a run file (${why})${kept}`,
     {
       hint:
-        line === 1
+        rowsBefore === undefined
           ? 'A run file begins with a line that says "schema":"weft.run/1".'
           : 'Run it again, or show the readable rows with `weft report`.',
       cause,

@@ -27,7 +27,8 @@ export function needsOf(
     turnsOf(job, hosts, bytes, column).map((turn) => turn.traffic),
   );
   const around = columns.flatMap((column) => {
-    if (!job.settings.against) return [];
+    // Other libraries pack and add in host memory only.
+    if (!job.settings.against || column.memory.id === 'device') return [];
     return job.benchmark.aroundCall?.(situationOf(job, hosts, bytes, column)) ?? [];
   });
   return hosts.map((_, rank) => ({

@@ -44,7 +44,9 @@ describe.skipIf(reason)(`weft emulate efa${reason ? ` (${reason})` : ''}`, () =>
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'passes %s on, and the tree is gone',
     async (signal) => {
-      const child = emulate([], ['sh', '-c', 'echo $SYSFS_PATH; exec sleep 60']);
+      // Not a shell that goes on as another program: it would swallow a SIGINT on the way.
+      const program = 'console.log(process.env.SYSFS_PATH); setInterval(() => {}, 1000);';
+      const child = emulate([], [process.execPath, '-e', program]);
       const [tree] = await new Promise<string[]>((done) => {
         child.stdout.once('data', (data: Buffer) => done(data.toString().split('\n')));
       });

@@ -56,12 +56,14 @@ export function messagesTraffic({ world, from, to, bytes, count }: Messages): Tr
 
 /**
  * One rank's plan of such traffic: a stretch whose chunks are the messages, because a list of parts would have to be
- * read for every message. Larger messages than a chunk are cut.
+ * read for every message. Messages that are larger than a chunk are cut, each by itself.
  */
 export function messagesPlan(traffic: Traffic, bytes: number, options: WritePlanOptions): Plan {
   const inOneStretch = (blocks: readonly Block[]) =>
     blocks.map(({ parts: _, ...stretch }): Block => stretch);
   const chunkBytes = Math.min(bytes, pacingOf(options).chunkBytes);
+  // A stretch would be cut across messages.
+  if (bytes % chunkBytes !== 0) return writePlan(traffic, options);
   return writePlan(
     {
       ...traffic,

@@ -49,10 +49,13 @@ export function jobStoppedBy(waitMs: number): Promise<NodeJS.Signals | undefined
   const fd = parentFd;
   if (fd === undefined) return Promise.resolve(undefined);
   stoppedBy ??= new Promise((resolve) => {
-    // Never closed: reports still go out over it.
-    const socket = new Socket({ fd, readable: true }).unref();
+    // Stays open for reports until the parent ends.
+    const socket = new Socket({ fd, readable: true, allowHalfOpen: true }).unref();
     setTimeout(resolve, waitMs, undefined);
     socket.on('error', () => {});
+    socket.on('close', () => {
+      reportsTo = undefined;
+    });
     socket.on('data', (text) => {
       const [, signal] = /stopped by (SIG\w+)/.exec(String(text)) ?? [];
       if (signal !== undefined) resolve(signal as NodeJS.Signals);
