@@ -167,6 +167,21 @@ Napi::Value pmixExchange(const Napi::CallbackInfo& info) {
   });
 }
 
+// (fd, timeoutMs): true when mpiexec has heard it. Its proxy fails when it answers a process that has gone already.
+Napi::Value leavePmi(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    int fd = static_cast<int>(size(info[0], "fd"));
+    auto deadline = Clock::now() + std::chrono::milliseconds(size(info[1], "timeoutMs"));
+    std::atomic<bool> aborted{false};
+    try {
+      PmiLine(fd, deadline, aborted).ask("cmd=finalize", "finalize_ack");
+      return Napi::Boolean::New(info.Env(), true);
+    } catch (const Fault&) {
+      return Napi::Boolean::New(info.Env(), false);
+    }
+  });
+}
+
 /// mpirun counts a process as failed that ends between opening and closing PMIx.
 Napi::Value leavePmix(const Napi::CallbackInfo& info) {
   if (auto finalize = pmixFinalize.exchange(nullptr)) finalize(nullptr, 0);
@@ -177,6 +192,7 @@ Napi::Value leavePmix(const Napi::CallbackInfo& info) {
 
 void defineProcessManager(Napi::Env env, Napi::Object exports) {
   exports.Set("pmiExchange", Napi::Function::New<pmiExchange>(env));
+  exports.Set("leavePmi", Napi::Function::New<leavePmi>(env));
   exports.Set("pmixExchange", Napi::Function::New<pmixExchange>(env));
   exports.Set("leavePmix", Napi::Function::New<leavePmix>(env));
 }

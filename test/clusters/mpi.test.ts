@@ -68,7 +68,7 @@ describe('over ssh, without MASTER_ADDR', () => {
       );
       for (const [i, { code, stdout, stderr }] of jobs.entries()) {
         expect(exchanged(stdout), stderr).toMatchObject(expectedExchange([4, 2][i]!));
-        expect(code).toBe(0);
+        expect(code, `${stdout}\n${stderr}`).toBe(0);
       }
       const hosts = ['h1', 'h2', 'h1', 'h2'];
       expect(exchanged(jobs[0]!.stdout)[0]).toMatchObject({ launcher, hosts, netns: 2 });

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { exchangeNotice, reachableHosts } from '../../src/world/rendezvous/notice.js';
 
@@ -48,6 +51,25 @@ describe('the notice of rank 0', () => {
       code: 'RENDEZVOUS_FAILED',
       hint,
     });
+  });
+
+  test('a goodbye is over when hydra has answered: it fails if the process is gone by then', async () => {
+    const notice = new URL('../../dist/world/rendezvous/notice.js', import.meta.url);
+    const program = `import { leavingBoard } from ${JSON.stringify(notice.href)};
+      leavingBoard({ kind: 'pmi', fd: 3 })();`;
+    const args = ['--input-type=module', '-e', program];
+    const child = spawn(process.execPath, args, {
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    });
+    const line = child.stdio[3] as Duplex;
+    const order: string[] = [];
+    const exited = once(child, 'exit').then(([code]) => order.push(`exit ${code}`));
+    expect(String((await once(line, 'data'))[0])).toBe('cmd=finalize\n');
+    await sleep(100);
+    order.push('answer');
+    line.write('cmd=finalize_ack\n');
+    await exited;
+    expect(order).toEqual(['answer', 'exit 0']);
   });
 
   test('is looked for at none of our own addresses, unless rank 0 is here', () => {

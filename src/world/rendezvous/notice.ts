@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { fstatSync, readFileSync, writeSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +26,8 @@ export interface Notice {
 
 /** What PMI-1 carries in a value, at least. */
 const mostCharacters = 900;
+/** How long hydra may take to answer a goodbye. */
+const goodbyeMs = 2000;
 let turn = 0;
 
 /** Where the launcher only passes on what rank 0 says, rank 0 names the job, and the others learn it and where it is. */
@@ -82,12 +84,8 @@ export function leavingBoard(board: NoticeBoard): () => void {
   if (board.kind === 'pmix') return () => addon().leavePmix();
   const socket = inodeOf(board.fd);
   return () => {
-    if (inodeOf(board.fd) !== socket) return;
-    try {
-      writeSync(board.fd, 'cmd=finalize\n');
-    } catch {
-      // hydra is gone
-    }
+    // Without an answer hydra is gone, or too busy: the job is over in any case.
+    if (inodeOf(board.fd) === socket) addon().leavePmi(board.fd, goodbyeMs);
   };
 }
 
