@@ -125,9 +125,10 @@ function jsonOf(advice: Advice, { fabric, bytes, buffers, memory }: WriteQuestio
   return `${JSON.stringify(record, null, 2)}\n`;
 }
 
-/** Where the answer changes: it is another one `from` here on than up to `after`. */
+/** Where the answer changes: it is another one at `from` than at `after`. */
 const flipsOf = (spans: readonly Span[]) =>
   spans.flatMap(({ over, from, best }, i) => {
     const before = spans[i - 1];
-    return before?.over === over ? [{ over, after: before.to, from, to: nameOf(best) }] : [];
+    const changes = before?.over === over && before.best !== best;
+    return changes ? [{ over, after: before.to, from, to: nameOf(best) }] : [];
   });

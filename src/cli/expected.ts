@@ -2,6 +2,7 @@ import { fabricOf } from '../analysis/normal/machine.js';
 import type { Expected } from '../analysis/normal/normal.js';
 import { benchmarkById } from '../benchmarks/index.js';
 import { WeftError } from '../errors.js';
+import { fabrics } from '../reference/fabrics.js';
 import type { Machine } from '../reference/machines.js';
 import { p5FabricAt } from '../reference/p5-fabric.js';
 import type { Run } from '../results/schema.js';
@@ -22,8 +23,9 @@ export function expectedOf(run: Run): Expected | undefined {
 function expectedIn(fabric: FabricModel, run: Run): Expected {
   const { ranks } = run.world;
   if (ranks <= mostRanks) return predictLike(run, fabric, benchmarkById);
-  const because = `simulating ${ranks} ranks takes long (weft report --model ${fabric.name} does it)`;
-  return { model: fabric.name, because };
+  // `--model` knows the models that come with Weft by name, not those made of them.
+  const how = fabrics.includes(fabric) ? ` (weft report --model ${fabric.name} does it)` : '';
+  return { model: fabric.name, because: `simulating ${ranks} ranks takes long${how}` };
 }
 
 /** The same for runs on such a machine, whatever their header says. */

@@ -6,7 +6,6 @@ import { WeftError } from '../errors.js';
 import { readFigures } from '../reference/csv.js';
 import { traitsOf } from '../results/column-name.js';
 import { formatFit } from '../results/formats/fit.js';
-import type { Run } from '../results/schema.js';
 import {
   fitRows,
   type MeasuredFigure,
@@ -39,9 +38,9 @@ export function addFitCommand(predict: Command): void {
     );
   addOptions(command, table).action((inputs: string[], raw: { also?: RowChoice[] }) => {
     const asked = readOptions(raw, table);
-    const { runs, figures, measured } = read(inputs, asked);
+    const { figures, measured } = read(inputs, asked);
     for (const sentence of measured?.left ?? []) process.stderr.write(`weft: ${sentence}\n`);
-    const frame = frameOf(inputs, runs, measured, asked);
+    const frame = frameOf(inputs, figures, measured, asked);
     const fitted = fitModel(frame, fitRows(figures, raw.also ?? [], benchmarkById));
     if (asked.out !== undefined) {
       writeWhole(asked.out, `${JSON.stringify(fitted.model, null, 2)}\n`, '-o');
@@ -65,7 +64,6 @@ function read(inputs: readonly string[], { exchangeNodes, chunkBytes }: Asked) {
     return 'pattern' in found && found.pattern === 'allToAll';
   };
   return {
-    runs,
     measured,
     figures: figures.map((figure) =>
       exchangeNodes !== undefined && isExchange(figure)
@@ -83,13 +81,12 @@ function textOf(file: string): string {
   }
 }
 
-const usesGpuMemory = ({ rows }: Run): boolean =>
-  rows.some(({ column }) => traitsOf(column).memory === 'device');
+const usesGpuMemory = ({ column }: MeasuredFigure): boolean => traitsOf(column).memory === 'device';
 
 /** What is not fitted: as given, else as the runs have it. */
 function frameOf(
   inputs: readonly string[],
-  runs: readonly Run[],
+  figures: readonly MeasuredFigure[],
   measured: RunsToFit | undefined,
   asked: Asked,
 ) {
@@ -99,7 +96,7 @@ function frameOf(
     source: `fitted to ${inputs.map((input) => basename(input)).join(', ')}`,
     nicsPerRank: asked.nicsPerRank ?? measured?.nicsPerRank ?? 4,
     lineRateGbps: asked.lineRateGbps ?? measured?.lineRateGbps ?? 100,
-    ...(runs.length > 0 && !runs.some(usesGpuMemory) && { gpus: false }),
+    ...(measured && !figures.some(usesGpuMemory) && { gpus: false }),
     chunkBytes: asked.chunkBytes ?? measured?.chunkBytes ?? 2 ** 20,
   } as const;
 }

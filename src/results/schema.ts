@@ -161,6 +161,8 @@ export const rowSchema = z.object({
   against: againstSchema.optional(),
   /** Of a prediction: where the mean lies with 95 % confidence, in nanoseconds. */
   interval: z.tuple([z.number(), z.number()]).readonly().optional(),
+  /** Of a prediction: hosts below a leaf switch were treated as alike, which is not exact. */
+  hostsAlike: z.boolean().optional(),
   /** Of a soak: the interval that the row is; `repeat` is its number. */
   soak: soakIntervalSchema.optional(),
   checked: z.object({ bytes: count, wrong: count }),

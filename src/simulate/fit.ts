@@ -177,7 +177,7 @@ const logRatio = (row: FitRow, model: FabricModel): number =>
 const decides = 0.99;
 
 /**
- * By benchmark: the root mean square of the residuals, each as large as it would be in rows that the fit did not use.
+ * By benchmark: the root mean square of the residuals, each corrected for what its row decides itself.
  * Without rows that decide their own prediction, and without those that the fit left out.
  */
 function spreadOf(residuals: readonly Residual[]): Record<string, number> {

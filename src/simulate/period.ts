@@ -3,15 +3,18 @@ import type { Strategy } from '../plan/strategies.js';
 import type { Traffic } from '../plan/traffic.js';
 import type { SimulatedWorld } from './wiring.js';
 
+type World = Omit<SimulatedWorld, 'memory'>;
+
 /** More transfers than this take too long and too much memory. */
 export const mostTransfers = 600_000;
 
 /**
  * How many ranks have to be simulated. Where traffic and links look the same after moving every rank on by some number
  * of ranks, so does the outcome: the plans of that many ranks stand for all. That is exact. Where it still is too much,
- * hosts below sprayed leaves count as alike if everyone sends the same to everyone else (`Wiring` says how).
+ * hosts below sprayed leaves count as alike if everyone sends the same to everyone else (`Wiring` says how), which
+ * `hostsAreAlike` tells.
  */
-export function periodOf(traffic: Traffic, strategy: Strategy, sim: SimulatedWorld): number {
+export function periodOf(traffic: Traffic, strategy: Strategy, sim: World): number {
   const { nodes, ranksPerNode, switches, faults = [], fabric } = sim;
   const { world, shifted } = traffic;
   const hostsPerLeaf = switches?.hostsPerLeaf ?? 1;

@@ -22,15 +22,25 @@ type Duplex = (rank: number, channel: number) => boolean;
 
 const bytesPerNanosecond = (gbps: number): number => gbps / 8;
 
+/** Whether a period does not hold whole leaves, so that all hosts count as alike. That is not exact. */
+export function hostsAreAlike(
+  { nodes, ranksPerNode, switches }: Omit<SimulatedWorld, 'memory'>,
+  period: number,
+): boolean {
+  const ofLeaf = ranksPerNode * (switches?.hostsPerLeaf ?? 1);
+  return period < nodes * ranksPerNode && period % ofLeaf !== 0;
+}
+
 /**
  * Numbers the links of a world as transfers ask for them. Ranks that differ by `period` share links.
  *
- * A period that does not hold whole leaves says that all hosts are alike. Each then has its share of what its leaf carries
- * to the spines as a link of its own, and it shares its leaf with the hosts next to it on both sides, whatever its place.
+ * Where `hostsAreAlike`, each host has its share of what its leaf carries to the spines as a link of its own, and it
+ * shares its leaf with the hosts next to it on both sides, whatever its place.
  */
 export class Wiring {
   readonly #world: SimulatedWorld;
   readonly #period: number;
+  readonly #alike: boolean;
   readonly #links = new Map<string, number>();
   readonly #capacities: number[] = [];
   readonly #groups = new Map<number, number>();
@@ -39,6 +49,7 @@ export class Wiring {
   constructor(world: SimulatedWorld, period: number) {
     this.#world = world;
     this.#period = period;
+    this.#alike = hostsAreAlike(world, period);
   }
 
   /** In bytes per nanosecond. */
@@ -73,18 +84,12 @@ export class Wiring {
     return (pair * fabric.nicsPerRank + channel) * 2 + sameLeaf;
   }
 
-  get #hostsAreAlike(): boolean {
-    const { nodes, ranksPerNode, switches } = this.#world;
-    const ofLeaf = ranksPerNode * (switches?.hostsPerLeaf ?? 1);
-    return this.#period < nodes * ranksPerNode && this.#period % ofLeaf !== 0;
-  }
-
   #leafOf(rank: number): number {
     return Math.floor(this.nodeOf(rank) / (this.#world.switches?.hostsPerLeaf ?? 1));
   }
 
   #shareLeaf(from: number, to: number): boolean {
-    if (!this.#hostsAreAlike) return this.#leafOf(from) === this.#leafOf(to);
+    if (!this.#alike) return this.#leafOf(from) === this.#leafOf(to);
     const { nodes, switches } = this.#world;
     const others = (switches?.hostsPerLeaf ?? 1) - 1;
     const ahead = (this.nodeOf(to) - this.nodeOf(from) + nodes) % nodes;
@@ -131,7 +136,7 @@ export class Wiring {
     if (switches === undefined) return [];
     const { hostsPerLeaf, oversubscription, routing, seed } = switches;
     if (this.#shareLeaf(from, to)) return [];
-    const alike = this.#hostsAreAlike;
+    const alike = this.#alike;
     const [up, down] = [from, to].map((rank) =>
       alike ? this.nodeOf(rank % this.#period) : this.#leafOf(rank % this.#period),
     );

@@ -64,9 +64,17 @@ describe('an exchange on p5', () => {
     const source = { kind: 'machine', machine, expectedOf: expectedOn(machine) } as const;
     expect(itemsOf('p5', run)).toEqual([]);
     expect(judge(source, [run], []).notes).toEqual([
-      expect.stringContaining('all ranks were on one host'),
+      'all2all is compared with its bound only: no published figures apply, and the model gives none (all ranks were on one host, where no NIC is needed)',
     ]);
   });
+});
+
+test.each([
+  ['p5', 'simulating 512 ranks takes long (weft report --model p5 does it)'],
+  ['p6-b200', 'simulating 512 ranks takes long'],
+])('a large world of %s names a model only where one has that name', (name, because) => {
+  const run = exchangeOf(exchangeRow(5531, 512), 512);
+  expect(expectedOn(machineByName(name)!)(run)).toMatchObject({ because });
 });
 
 test('faster NICs are held to the time of a write with p5’s fixed costs, not to p5’s share', () => {

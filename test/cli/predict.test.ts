@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { p5Fabric } from '../../src/reference/p5-fabric.js';
 import { p5Rows } from '../../src/reference/p5-rows.js';
 import { readRun } from '../../src/results/read-run.js';
-import type { Run } from '../../src/results/schema.js';
+import type { Row, Run } from '../../src/results/schema.js';
 import { Desk } from '../benchmarks/weft.js';
 
 const timeout = 60_000;
@@ -53,6 +53,21 @@ describe('weft predict', () => {
     const line = 'predict incast --bytes 1M..4M --columns SinglePin --format json';
     const { rows } = JSON.parse((await desk.weft(line)).stdout);
     expect(rows.map(({ bytes }: { bytes: number }) => bytes / 2 ** 20)).toEqual([1, 2, 4]);
+  });
+
+  test('says where hosts below a leaf are treated as alike', { timeout }, async () => {
+    const sentence =
+      'hosts below a leaf are treated as alike: times may differ by up to 5 % from a full simulation';
+    const predicted = async (nodes: number, format: string) => {
+      const line = `predict all2all --nodes ${nodes} --hosts-per-leaf ${nodes / 4} --bytes 1M`;
+      return (await desk.weft(`${line} --columns MultiDMA --format ${format}`)).stdout;
+    };
+    expect((await predicted(1024, 'table')).replace(/\s+/g, ' ')).toContain(sentence);
+    const json = async (nodes: number) => JSON.parse(await predicted(nodes, 'json'));
+    expect(await json(1024)).toMatchObject({ notes: [sentence], rows: [{ hostsAlike: true }] });
+    const exact = await json(8);
+    expect(exact.notes).toEqual([]);
+    expect(exact.rows[0]).not.toHaveProperty('hostsAlike');
   });
 
   test('a slow NIC shows', { timeout }, async () => {
@@ -147,11 +162,17 @@ describe('weft predict fit on run files', () => {
     recorded('all2all', 'chunks.jsonl', ({ settings }) => ({
       settings: { ...settings, chunkBytes: 65_536 },
     }));
-    recorded('all2all', 'here.jsonl', ({ world }) => ({
+    const inGpuMemory = (row: Row) => ({ ...row, column: row.column.replace('Pin', 'DMA') });
+    recorded('all2all', 'here.jsonl', ({ world, fabric, settings, rows }) => ({
       world: { ...world, hosts: ['h0'], hostOfRank: world.hosts.map(() => 'h0') },
+      fabric: { ...fabric, provider: 'shm' },
+      settings: { ...settings, chunkBytes: 32_768 },
+      rows: rows.map(inGpuMemory),
     }));
     recorded('write', 'staged.jsonl', ({ rows }) => ({
-      rows: rows.map((row) => ({ ...row, labels: { ...row.labels, memory: 'staged' } })),
+      rows: rows
+        .map(inGpuMemory)
+        .map((row) => ({ ...row, labels: { ...row.labels, memory: 'staged' } })),
     }));
     recorded('one-nic', 'one.jsonl');
     // The one that is not covered comes first: nothing is taken from it.
@@ -170,21 +191,22 @@ describe('weft predict fit on run files', () => {
     expect(stdout).not.toContain('all2all');
     const model = JSON.parse(readFileSync(path('lab.json'), 'utf8'));
     expect(model).toMatchObject({ nicsPerRank: 2, lineRateGbps: 0.1, chunkBytes: 2 ** 20 });
+    expect(model.gpus).toBe(false);
     expect(model.parameters.nicGbps).toBeCloseTo(0.1, 2);
   });
 
   test('refuses runs of two fabrics, and runs of which none can be used', { timeout }, async () => {
     recorded('write', 'slow.jsonl');
-    recorded('write', 'fast.jsonl', ({ fabric }) => ({
-      fabric: {
-        ...fabric,
-        channels: fabric.channels.map((one) => ({ ...one, lineRateGbps: 0.2 })),
-      },
-    }));
-    const mixed = await desk.weft('predict fit slow.jsonl fast.jsonl');
+    const withRate = (file: string, lineRateGbps: number | null) =>
+      recorded('write', file, ({ fabric }) => ({
+        fabric: { ...fabric, channels: fabric.channels.map((one) => ({ ...one, lineRateGbps })) },
+      }));
+    withRate('fast.jsonl', 0.2);
+    withRate('unknown.jsonl', null);
+    const mixed = await desk.weft('predict fit slow.jsonl fast.jsonl unknown.jsonl');
     expect(mixed.exitCode).toBe(2);
     expect(mixed.stderr).toContain(
-      'different fabrics: tcp;ofi_rxm at 0.1 Gbps; tcp;ofi_rxm at 0.2 Gbps',
+      'different fabrics: tcp;ofi_rxm at 0.1 Gbps; tcp;ofi_rxm at 0.2 Gbps; tcp;ofi_rxm at an unknown rate\n',
     );
     recorded('write', 'shared.jsonl', ({ rows, world }) => ({
       world: { ...world, hosts: ['h0', 'h1'], hostOfRank: ['h0', 'h0', 'h1', 'h1'] },
@@ -203,6 +225,11 @@ test('weft advise answers with predicted times and a map', { timeout }, async ()
     'With buffers of 1G: split for 1 to 7, 9 to 11 and 13 to 15 buffers; round-robin for 8, 12 and 16 buffers.',
   );
   expect(stdout).toContain('PREDICTED with the model p5, not measured');
-  const json = JSON.parse((await desk.weft('advise --buffers 3 --format json')).stdout);
-  expect(json).toMatchObject({ schema: 'weft.advice/1', best: 'split', buffers: 3 });
+  const json = async (buffers: number) =>
+    JSON.parse((await desk.weft(`advise --buffers ${buffers} --format json`)).stdout);
+  expect(await json(3)).toMatchObject({ schema: 'weft.advice/1', best: 'split', buffers: 3 });
+  // Round-robin at 16 and at 20, with nothing known between: that is no change.
+  const { best, flips } = await json(20);
+  expect(best).toBe('round-robin');
+  expect(flips.at(-1)).toMatchObject({ over: 'buffers', after: 15, from: 16 });
 });

@@ -48,6 +48,15 @@ describe('advice for p5', () => {
     }
   });
 
+  test.each([17, 18, 40])('the answer for %i buffers stands alone beside 1 to 16', (buffers) => {
+    const { best, spans } = ask(buffers, 2 ** 24);
+    const counts = spans.filter(({ over }) => over === 'buffers');
+    const at = (count: number) => counts.find(({ from, to }) => from <= count && count <= to);
+    expect(at(buffers)!.best).toBe(best);
+    const covered = counts.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+    expect(covered).toBe(17);
+  });
+
   test('large buffers take turns only at some multiples of the number of NICs', () => {
     const counts = ask(3, G).spans.filter(({ over, best }) => over === 'buffers' && best !== multi);
     expect(counts.map(({ from, to }) => [from, to])).toEqual([8, 12, 16].map((n) => [n, n]));

@@ -39,7 +39,7 @@ export type Source =
       readonly kind: 'machine';
       readonly machine: Machine;
       /** What a model expects of a run on it; asked for runs that published figures do not hold for. */
-      readonly expectedOf?: (run: Run) => Expected;
+      readonly expectedOf: (run: Run) => Expected;
     }
   | { readonly kind: 'none' };
 
@@ -93,9 +93,11 @@ function judgeMachine(
   const unknown = columnsWithoutReference(real);
   const foreign = real
     .filter((run) => needsModel(machine, run))
-    .map((run) => ({ run, expected: expectedOf?.(run) ?? unasked }));
+    .map((run) => ({ run, expected: expectedOf(run) }));
   const expected = new Map(foreign.map((one) => [one.run.id, one.expected]));
-  const unexpected = foreign.filter((one) => 'because' in one.expected);
+  const unexpected = foreign.flatMap(({ run, expected: one }) =>
+    'because' in one ? [{ run, because: one.because }] : [],
+  );
   return {
     against: describeMachine(machine),
     items: [
@@ -111,15 +113,13 @@ function judgeMachine(
         : [
             `labs and emulated devices are not compared with ${machine.name}, only with their bound`,
           ]),
-      ...unexpected.map(({ run, expected }) => onlyItsBound(run, expected)),
+      ...unexpected.map(({ run, because }) => onlyItsBound(run, because)),
     ],
   };
 }
 
-const unasked: Expected = { model: 'p5', because: 'it was not asked' };
-
-const onlyItsBound = ({ benchmark }: Run, expected: Expected): string =>
-  `${benchmark} is only compared with its bound: published figures are of another world, and the model says nothing (${'because' in expected ? expected.because : ''})`;
+const onlyItsBound = ({ benchmark }: Run, because: string): string =>
+  `${benchmark} is compared with its bound only: no published figures apply, and the model gives none (${because})`;
 
 /** Below this share of what the others reach, or with no link, a finding fails. */
 const failingShare = 0.5;

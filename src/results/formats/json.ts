@@ -1,5 +1,6 @@
 import { predictionSchemaName, type Row, type Run } from '../schema.js';
 import { pieces, type RowsFrom } from './pieces.js';
+import { approximations } from './prediction-notes.js';
 
 /** One object, indented, with lists of numbers on one line: samples are many. */
 export function* jsonPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
@@ -27,8 +28,9 @@ export const formatJson = (run: Run, options?: RowsFrom): string =>
 export function formatPredictions(runs: readonly Run[]): string {
   const { id, benchmark, world, model, settings, errors } = runs.at(-1)!;
   const rows = runs.flatMap((run) => run.rows.map((row) => predictedRow(row, run)));
-  const schema = predictionSchemaName;
-  return `${written({ schema, id, benchmark, world, model, settings, rows, errors }, '')}\n`;
+  const notes = approximations(runs.flatMap((run) => run.rows));
+  const record = { schema: predictionSchemaName, id, benchmark, world, model, settings };
+  return `${written({ ...record, notes, rows, errors }, '')}\n`;
 }
 
 const predictedRow = (row: Row, { world }: Run): object => ({
@@ -43,6 +45,7 @@ const predictedRow = (row: Row, { world }: Run): object => ({
   linePercent: row.linePercent,
   nanoseconds: row.nanoseconds && { mean: row.nanoseconds.mean },
   interval: row.interval,
+  hostsAlike: row.hostsAlike,
   halfRoundTripNanoseconds: row.halfRoundTripNanoseconds,
   algbwGBps: row.algbwGBps,
   busbwGBps: row.busbwGBps,

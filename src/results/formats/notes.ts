@@ -9,6 +9,7 @@ import { isInMatrix, notesOfKinds } from '../row-kinds.js';
 import { nameOfRow, sizedName } from '../row-name.js';
 import type { Row, Run } from '../schema.js';
 import { outlierNotes, scanNotes, unconfirmedNotes } from './findings.js';
+import { predictionNotes } from './prediction-notes.js';
 
 /** Marks beside a number that a note explains. */
 export const noisyMark = '~';
@@ -66,25 +67,6 @@ export function notesOf(run: Run): Note[] {
     ...notesOfKinds(run),
   ];
   return order.flatMap((kind) => notes.filter((note) => note.kind === kind));
-}
-
-function predictionNotes(
-  { name, source }: NonNullable<Run['model']>,
-  rows: readonly Row[],
-): Note[] {
-  const widths = [...groupBy(rows, (row) => row.column)].map(([column, own]) => {
-    const percents = own.flatMap(({ interval, nanoseconds }) =>
-      interval && nanoseconds ? [(interval[1] / nanoseconds.mean - 1) * 100] : [],
-    );
-    return `${column} ${rangeText(percents, 1)} %`;
-  });
-  return [
-    {
-      kind: 'doubt',
-      text: `PREDICTED with the model ${name} (${source}); nothing was measured on this fabric`,
-    },
-    { kind: 'plain', text: `95 % interval of the time, ±: ${widths.join(', ')}` },
-  ];
 }
 
 const mostNotes = 3;

@@ -16,7 +16,7 @@ export const mapSizes = Array.from({ length: 19 }, (_, i) => 2 ** (12 + i));
 export const mapBuffers = [1, 2, 3, 4, 5, 6, 8, 12, 16] as const;
 
 /** Changes are sought at every count up to the last one of the map, and between sizes of the map to within this factor. */
-const counts = Array.from({ length: mapBuffers.at(-1)! }, (_, i) => i + 1);
+const mapCounts = Array.from({ length: mapBuffers.at(-1)! }, (_, i) => i + 1);
 const closeness = 1.02;
 
 /** Buffers that one rank writes at once, each to a peer of its own. */
@@ -37,7 +37,7 @@ export interface Advice {
   readonly map: readonly (readonly Strategy[])[];
 }
 
-/** From one size or count to another, both included, one answer; between two spans of sizes the answer is not known. */
+/** From one size or count to another, both included, one answer; between two spans the answer is not known. */
 export interface Span {
   readonly over: 'bytes' | 'buffers';
   readonly from: number;
@@ -49,7 +49,8 @@ export interface Span {
 export function advise(question: WriteQuestion): Advice {
   const times = timesOf(question);
   const best = bestOf(times);
-  const { bytes } = question;
+  const { bytes, buffers } = question;
+  const counts = inOrder([...mapCounts, buffers]);
   return {
     best,
     times,
@@ -91,7 +92,7 @@ function bestOf(times: Advice['times']): Strategy {
   return times.find(({ nanoseconds }) => nanoseconds <= least * (1 + worthwhile))!.strategy;
 }
 
-/** Neighbouring values with the same answer are one span. */
+/** Neighbouring values with the same answer are one span; counts are neighbours only where none is between them. */
 function spansOf(
   over: Span['over'],
   values: readonly number[],
@@ -101,7 +102,8 @@ function spansOf(
   for (const value of values) {
     const best = bestAt(value);
     const last = spans.at(-1);
-    if (last?.best === best) spans[spans.length - 1] = { ...last, to: value };
+    const isNext = over === 'bytes' || value - 1 === last?.to;
+    if (last?.best === best && isNext) spans[spans.length - 1] = { ...last, to: value };
     else spans.push({ over, from: value, to: value, best });
   }
   return spans;

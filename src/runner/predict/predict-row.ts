@@ -4,7 +4,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { Strategy } from '../../plan/strategies.js';
 import type { FabricModel } from '../../simulate/fabric-model.js';
 import { periodOf } from '../../simulate/period.js';
-import type { SimulatedWorld } from '../../simulate/wiring.js';
+import { hostsAreAlike, type SimulatedWorld } from '../../simulate/wiring.js';
 import type { PlanBenchmark, Turn } from '../benchmark.js';
 import type { Column } from '../columns.js';
 
@@ -41,6 +41,13 @@ export function predictor(row: PredictedSubject): (fabric: FabricModel) => numbe
       }),
     );
 }
+
+/** Whether the time is not exact because hosts below a leaf switch count as alike. */
+export const treatsHostsAlike = ({ column, turns, world }: PredictedSubject): boolean =>
+  world.switches !== undefined &&
+  differentTurns(turns, world).some(({ traffic }) =>
+    hostsAreAlike(world, periodOf(traffic, column.strategy, world)),
+  );
 
 function plansOf(turn: Turn, strategy: Strategy, sim: SimulatedWorld, chunkBytes: number): Plan[] {
   const channels = sim.fabric.nicsPerRank;

@@ -13,7 +13,7 @@ import type { SimulatedWorld } from '../../simulate/wiring.js';
 import type { PlanBenchmark } from '../benchmark.js';
 import { type Column, columnsOf, pinned } from '../columns.js';
 import { type PlanJob, rowSizes, turnsOf } from '../job.js';
-import { hostsOf, predictor } from './predict-row.js';
+import { hostsOf, predictor, treatsHostsAlike } from './predict-row.js';
 
 export interface PredictedJob {
   readonly job: PlanJob;
@@ -84,7 +84,8 @@ function predictRow(
   const turns = turnsOf(job, hostsOf(nodes, ranksPerNode), bytes, column);
   const { algorithm, figureBytes } = turns[0]!;
   const { chunkBytes } = settings;
-  const time = predictor({ clock: benchmark.clock, column, turns, chunkBytes, world });
+  const subject = { clock: benchmark.clock, column, turns, chunkBytes, world };
+  const time = predictor(subject);
   const mean = time(fabric);
   const links = Array.from({ length: fabric.nicsPerRank }, () => fabric);
   const allowedGbps = allowedLineRateGbps(column.strategy, links);
@@ -107,6 +108,7 @@ function predictRow(
     ...(nccl && { algbwGBps: nccl.algbw, busbwGBps: nccl.busbw }),
     checked: { bytes: 0, wrong: 0 },
     interval: intervalOf(benchmark.id, fabric, mean, time),
+    ...(treatsHostsAlike(subject) && { hostsAlike: true }),
   };
 }
 

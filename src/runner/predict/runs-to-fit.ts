@@ -16,15 +16,17 @@ export interface RunsToFit {
   readonly left: readonly string[];
 }
 
-/** `chunkBytes` is the model's where it is given, else that of the first run. */
+/** `chunkBytes` is the model's where it is given, else that of the first run that the model covers. */
 export function runsToFit(
   runs: readonly Run[],
   benchmarkById: (id: string) => Benchmark,
   chunkBytes: number | undefined,
 ): RunsToFit {
-  refuseMixed(runs);
-  const chunk = chunkBytes ?? runs.map(chunkOf).find((one) => one !== undefined);
-  const reasons = runs.map((run) => whyNotFitted(run, benchmarkById(run.benchmark), chunk));
+  const uncovered = runs.map((run) => whyNotCovered(run, benchmarkById(run.benchmark)));
+  const covered = runs.filter((_, i) => uncovered[i] === undefined);
+  refuseMixed(covered);
+  const chunk = chunkBytes ?? covered.map(chunkOf).find((one) => one !== undefined);
+  const reasons = runs.map((run, i) => uncovered[i] ?? whyOtherChunks(run, chunk));
   const used = runs.filter((_, i) => reasons[i] === undefined);
   if (used.length === 0) throw nothingLeft(runs[0]!, reasons[0]!);
   const nicsPerRank = Math.max(...used.map(nicsOf));
@@ -48,11 +50,7 @@ export function runsToFit(
 const chunkOf = ({ settings }: Run): number | undefined =>
   typeof settings.chunkBytes === 'number' ? settings.chunkBytes : undefined;
 
-function whyNotFitted(
-  run: Run,
-  benchmark: Benchmark,
-  chunk: number | undefined,
-): string | undefined {
+function whyNotCovered(run: Run, benchmark: Benchmark): string | undefined {
   const why = whyNotModelled(run);
   if (why !== undefined) return why;
   const world = modelledWorld(run);
@@ -60,6 +58,10 @@ function whyNotFitted(
   if (world.ranksPerNode > 1 && isPlanned(benchmark) && benchmark.clock === 'initiator') {
     return `the model covers ${benchmark.id} with one rank per node only`;
   }
+  return undefined;
+}
+
+function whyOtherChunks(run: Run, chunk: number | undefined): string | undefined {
   const own = chunkOf(run);
   if (own === undefined || own === chunk) return undefined;
   return `its chunks are ${formatBytes(own)}, not ${formatBytes(chunk!)}`;
@@ -82,10 +84,11 @@ function refuseMixed(runs: readonly Run[]): void {
   const fabrics = new Set(
     runs.map(({ fabric }) => {
       const rates = [...new Set(fabric.channels.map(({ lineRateGbps }) => lineRateGbps))];
-      return `${fabric.provider} at ${rates.map((rate) => rate ?? 'an unknown rate').join(' and ')} Gbps`;
+      const words = rates.map((rate) => (rate == null ? 'an unknown rate' : `${rate} Gbps`));
+      return `${fabric.provider} at ${words.join(' and ')}`;
     }),
   );
-  if (fabrics.size === 1) return;
+  if (fabrics.size <= 1) return;
   throw new WeftError(
     'BAD_USAGE',
     `the runs are of different fabrics: ${[...fabrics].join('; ')}`,

@@ -83,7 +83,7 @@ describe('published figures', () => {
   });
 
   test('labs and emulated devices are not judged as a machine, whatever was asked for', () => {
-    const source = { kind: 'machine', machine: machineByName('p5')! } as const;
+    const source = { kind: 'machine', machine: machineByName('p5')!, expectedOf: byP5 } as const;
     const items = (run: Run) => judge(source, [run], []).items.map(({ metric }) => metric);
     const slow = p5Run([writeRow(15_000)]);
     expect(items(slow)).toContain('busbwPercent');
