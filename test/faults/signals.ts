@@ -19,7 +19,7 @@ const inJob: readonly Phase[] = [
 ];
 
 /** With rows still to come. */
-const withFirst: readonly Phase[] = ['join', 'set-up', 'first-row', ...inJob.slice(2)];
+const withFirst: readonly Phase[] = ['first-row', ...inJob];
 
 /** In the timed loop all ranks are in the middle of transfers; elsewhere one of them stands still. */
 const modeIn = (phase: Phase) => (phase === 'timed' ? ('forever' as const) : ('hold' as const));
