@@ -167,16 +167,31 @@ function draw(results) {
     const points = sizes.map((size) => [size, round((first * size) / sizes[0])]);
     return [...drawn, { name: 'linear growth', points }];
   };
+  const memory = results.map(([size, measured]) => [
+    size,
+    round(Math.max(...parts.map((part) => measured[part].rssMiB))),
+  ]);
   return renderSvg([
-    chart('time', 'Time of each operation', 'All ranks on one machine.', 'seconds', [
-      ...linear(lines(({ ms }) => ms / 1000)),
-    ]),
+    chart(
+      'time',
+      'Time of each operation',
+      'All ranks on one machine.',
+      'seconds',
+      linear(lines(({ ms }) => ms / 1000)),
+    ),
     chart(
       'messages',
       'Messages that rank 0 sends and receives',
       'Messages of the process that holds rank 0, in each operation.',
       'messages',
       linear(lines(({ messages }) => messages)),
+    ),
+    chart(
+      'memory',
+      'Memory of rank 0',
+      'Most that the process which holds rank 0 ever used.',
+      'MiB',
+      linear([{ name: 'resident memory', points: memory }]),
     ),
   ]);
 }

@@ -11,7 +11,7 @@ interface PeerLibrary {
   readonly id: PeerId;
   readonly path: string;
   readonly networkInterface?: string;
-  /** CUDA's number of this rank's GPU, where the library uses one. */
+  /** CUDA's number of this rank's GPU, where the library uses one: then it is NCCL itself, not a shim of ours. */
   readonly gpu?: number;
   unavailable(reason: string): string;
   /** What to do about an error of the library's, where we know. */
@@ -42,6 +42,7 @@ export async function openPeer(job: PeerJob, library: PeerLibrary): Promise<Peer
   return {
     id: library.id,
     version: peer.version,
+    memory: library.gpu === undefined ? 'pinned' : 'device',
     run: (collective, { iterations, batch = iterations }) => {
       const one = nativeOf(collective, world.rank);
       return within(job, library, nameOf(collective), () =>
@@ -73,7 +74,7 @@ export function nativeOf(collective: Collective, rank: number): NativeCollective
 
 function load(library: PeerLibrary): NativePeer {
   try {
-    return new (addon().Peer)(library.path, library.id === 'nccl' ? 'nccl' : 'shim');
+    return new (addon().Peer)(library.path, library.gpu === undefined ? 'shim' : 'nccl');
   } catch (error) {
     if (!isNativeFault(error)) throw error;
     throw new Unavailable(library.unavailable(error.text));

@@ -8,6 +8,8 @@ import type { World } from '../world/world.js';
 export interface Peer {
   readonly id: PeerId;
   readonly version: string;
+  /** Where its tensors are. */
+  readonly memory: 'pinned' | 'device';
   /**
    * All ranks meet, then carry out the collective `iterations` times in a row from the input to the output, then meet
    * again. This rank's nanoseconds of each batch; the batch (default: all iterations) divides the iterations.

@@ -33,32 +33,15 @@ interface PeerRow {
 }
 
 /** Made on rank 0. Its line is not known: what a library uses is its own affair. */
-export function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
-  const { name, ours, times, own, bytes, checked, includes, moved } = parts;
+export function rowOfPeer(peer: Peer, parts: PeerRow): Row {
+  const { name, ours, own, bytes, checked, includes, moved } = parts;
   const { batch, samples } = own;
-  const perIteration = (one: RoundTimes, which: readonly number[] = one.samples) =>
-    which.map((sample) => sample / one.batch);
-  // GPU memory is compared with GPU memory.
-  const memory = id === 'nccl' ? 'device' : 'pinned';
-  const ratios = ours.flatMap((one, index) =>
-    one.memory === memory
-      ? [
-          {
-            column: one.column,
-            ...pairedRatio(perIteration(times[index]!), perIteration(own)),
-            ...(own.alone && {
-              callAlone: pairedRatio(perIteration(times[index]!), perIteration(own, own.alone)),
-            }),
-            ...(moved && { moved: moved.ours[index]! }),
-          },
-        ]
-      : [],
-  );
+  const ratios = ratiosOf(peer, parts);
   const other = ratios.find((one) => moved && one.moved !== moved.theirs);
   const failure =
     checked.wrong > 0
       ? describeWrong(checked)
-      : other && `${id} was not given the bytes that ${other.column} moves between ranks`;
+      : other && `${peer.id} was not given the bytes that ${other.column} moves between ranks`;
   return measuredRow({
     column: name,
     bytes,
@@ -69,12 +52,31 @@ export function rowOfPeer({ id, version }: Peer, parts: PeerRow): Row {
       meanNanoseconds: summarize(samples, batch).mean,
     }),
     checked: { bytes: checked.bytes, wrong: checked.wrong },
-    labels: id === 'nccl' ? {} : { memory: 'host' },
+    labels: peer.memory === 'device' ? {} : { memory: 'host' },
     failure,
     against: {
-      ...{ library: version, rounds, ratios },
+      ...{ library: peer.version, rounds, ratios },
       ...(own.alone && includes !== undefined && { includes }),
       ...(moved && { moved: moved.theirs }),
     },
   });
 }
+
+/** Weft's times to the library's. GPU memory is compared with GPU memory. */
+function ratiosOf({ memory }: Peer, { ours, times, own, moved }: PeerRow) {
+  const theirs = perIteration(own);
+  const callAlone = own.alone && perIteration({ ...own, samples: own.alone });
+  return ours.flatMap((one, index) => {
+    if (one.memory !== memory) return [];
+    const mine = perIteration(times[index]!);
+    return {
+      column: one.column,
+      ...pairedRatio(mine, theirs),
+      ...(callAlone && { callAlone: pairedRatio(mine, callAlone) }),
+      ...(moved && { moved: moved.ours[index]! }),
+    };
+  });
+}
+
+const perIteration = ({ samples, batch }: RoundTimes): number[] =>
+  samples.map((sample) => sample / batch);

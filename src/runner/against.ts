@@ -82,59 +82,58 @@ export class Against implements AsyncDisposable {
   /** Compares all columns that do one thing at one size with every library, in turns, and writes a row per library. */
   async compare(cells: readonly Cell[]): Promise<void> {
     const { session, rows, job, row } = this.#options;
-    const { bytes, column } = cells[0]!;
-    const subject = this.#subjects.get(subjectKey(cells[0]!))!;
-    const peers = this.#peers.filter(({ id }) => {
+    const [cell] = cells as [Cell];
+    const subject = this.#subjects.get(subjectKey(cell))!;
+    const peers = this.#willing(cell, subject);
+    if (!('collective' in subject) || peers.length === 0) return;
+    const { collective } = subject;
+    const ours = cells.map(({ column, bytes }) => onlyTurn(rows.ready(column, bytes)));
+    const [{ plan }] = ours as [Ours];
+    const around = this.#aroundCall(cell, ours);
+    const theirs = peers.map((peer) => ({
+      column: peer.id,
+      engine: asEngine(peer, collective, this.#buffers, session.world.rank),
+      plan,
+      beside: peer.memory === 'pinned' ? around : undefined,
+    }));
+    const before = await this.#verify(theirs, collective);
+    const times = await takeTurns(session, [...ours, ...theirs], job.settings);
+    const after = await this.#verify(theirs, collective);
+    const checks = await session.world.gather('checked', [before, after]);
+    const plans = ours.map((one) => one.plan);
+    const moved = await hashesOfMoved(session.world, plans, collective);
+    if (!times || !checks) return;
+    for (const [index, peer] of peers.entries()) {
+      const own = times[ours.length + index]!;
+      const checked = addChecked(checks.flat().flatMap((all) => all[index] ?? []));
+      const name = nameOf(peer.id, cell.column);
+      const parts = { name, ours, times, own, bytes: cell.bytes, checked, moved };
+      row({
+        ...rowOfPeer(peer, { ...parts, includes: around?.what }),
+        ...this.#figures(cell, ours[0]!, own),
+      });
+    }
+  }
+
+  /** The libraries that can do this. The others get their rows here. */
+  #willing({ column, bytes }: Cell, subject: Subject): Peer[] {
+    return this.#peers.filter(({ id }) => {
       const reason = this.#refusal(id, subject);
       if (reason !== undefined) this.#skip(nameOf(id, column), reason, { bytes });
       return reason === undefined;
     });
-    if (!('collective' in subject) || peers.length === 0) return;
-    const ours = cells.map(({ column }) => onlyTurn(rows.ready(column, bytes)));
-    const [{ plan }] = ours as [Ours];
-    const around = this.#aroundCall(cells[0]!, ours);
-    const theirs = peers.map((peer) => ({
-      column: peer.id,
-      engine: asEngine(peer, subject.collective, this.#buffers, session.world.rank),
-      plan,
-      beside: peer.id === 'nccl' ? undefined : around,
-    }));
-    const check = async (): Promise<Checked[]> => {
-      const found: Checked[] = [];
-      const traffic = collectiveTraffic(subject.collective, session.world.size);
-      if (!job.settings.check) return found;
-      for (const { engine } of theirs) {
-        found.push(await verifyTurn(engine, traffic, plan, rows.nextSeed()));
-      }
-      return found;
-    };
-    const before = await check();
-    const times = await takeTurns(session, [...ours, ...theirs], job.settings);
-    const checks = await session.world.gather('checked', [before, await check()]);
-    const moved = await hashesOfMoved(
-      session.world,
-      ours.map((one) => one.plan),
-      subject.collective,
-    );
-    if (!times || !checks) return;
-    for (const [index, peer] of peers.entries()) {
-      const checked = addChecked(checks.flat().flatMap((all) => all[index] ?? []));
-      const own = times[ours.length + index]!;
-      const name = nameOf(peer.id, column);
-      row({
-        ...rowOfPeer(peer, {
-          name,
-          ours,
-          times,
-          own,
-          bytes,
-          checked,
-          includes: around?.what,
-          moved,
-        }),
-        ...this.#figures(cells[0]!, ours[0]!, own),
-      });
+  }
+
+  /** What each library delivers, byte by byte; nothing where the user wants no check. */
+  async #verify(theirs: readonly Theirs[], collective: Collective): Promise<Checked[]> {
+    const { session, rows, job } = this.#options;
+    const found: Checked[] = [];
+    if (!job.settings.check) return found;
+    const traffic = collectiveTraffic(collective, session.world.size);
+    for (const { engine, plan } of theirs) {
+      found.push(await verifyTurn(engine, traffic, plan, rows.nextSeed()));
     }
+    return found;
   }
 
   /** What a program does besides the call, in the buffers of a column in host memory. */
@@ -232,13 +231,18 @@ function onlyTurn({ column, engine, turns, plans }: Ready): Ours {
   return { column: column.name, memory: column.memory.id, engine, plan: plans[0]!, turn };
 }
 
+interface Theirs {
+  readonly engine: Pick<Engine, 'rank' | 'source' | 'target' | 'run'>;
+  readonly plan: Ours['plan'];
+}
+
 /** A library in the place of an engine: whatever the plan is, it carries out the collective. */
 const asEngine = (
   peer: Peer,
   collective: Collective,
   { input, output }: PeerBuffers,
   rank: number,
-): Pick<Engine, 'rank' | 'source' | 'target' | 'run'> => ({
+): Theirs['engine'] => ({
   rank,
   source: input,
   target: output,

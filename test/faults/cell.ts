@@ -5,10 +5,10 @@ import type { Scene } from './scene.js';
 export const phases = {
   join: 'join',
   'set-up': 'set-up',
+  'first-row': 'write-out of the first row',
   verify: 'verify',
   calibrate: 'calibrate',
   timed: 'timed loop',
-  'first-row': 'write-out of the first row',
   'write-out': 'write-out of the last row',
   footer: 'write-out of the last line',
   report: 'report',
@@ -16,6 +16,15 @@ export const phases = {
   serve: 'serve',
 } as const;
 export type Phase = keyof typeof phases;
+
+/** Of a job, in order. */
+export const withFirst: readonly Phase[] = [
+  ...(['join', 'set-up', 'first-row', 'verify', 'calibrate', 'timed'] as const),
+  ...(['write-out', 'footer'] as const),
+];
+
+/** The same without the write-out of the first row, which differs from that of the last only where rows are to come. */
+export const inJob: readonly Phase[] = withFirst.filter((phase) => phase !== 'first-row');
 
 /** What runs: a job of three ranks, or one process. */
 export const worlds = {
@@ -85,6 +94,8 @@ export interface Cell {
   readonly fault: Fault;
   readonly phase: Phase;
   readonly world: World;
+  /** What runs, where it is not what the world says. */
+  readonly runs?: string;
   readonly ends: Ending;
   /** Seconds, on a busy machine. Default: 20. */
   readonly deadline?: number;
@@ -94,8 +105,15 @@ export interface Cell {
   readonly knownFailure?: string;
 }
 
-export const nameOf = ({ fault, phase, world }: Cell): string =>
-  `${fault.name} · ${fault.on} · ${phases[phase]} · ${worlds[world]}`;
+/** The columns of the table that identify a cell. */
+export const columnsOf = ({ fault, phase, world, runs }: Cell): string[] => [
+  fault.name,
+  fault.on,
+  phases[phase],
+  runs ?? worlds[world],
+];
+
+export const nameOf = (cell: Cell): string => columnsOf(cell).join(' · ');
 
 /** What a run file must hold when a fault struck in this phase and rank 0 lives on. */
 export function fileAt(

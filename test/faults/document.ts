@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Cell, nameOf, phases, worlds } from './cell.js';
+import { type Cell, columnsOf, nameOf } from './cell.js';
 import type { Seen } from './run-cell.js';
 
 const path = new URL('../../docs/reliability.md', import.meta.url);
@@ -8,8 +8,7 @@ const head =
   '| fault | hits | phase | what runs | exit | rows kept | message shown |\n|---|---|---|---|---|---|---|\n';
 
 /** What identifies a cell in the document. */
-const placeOf = ({ fault, phase, world }: Cell): string =>
-  `| ${fault.name} | ${fault.on} | ${phases[phase]} | ${worlds[world]} |`;
+const placeOf = (cell: Cell): string => `| ${columnsOf(cell).join(' | ')} |`;
 
 const tidy = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 

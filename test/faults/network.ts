@@ -5,7 +5,7 @@ import { addFault, findLab, heal, type Fault as LinkFault } from '../../src/lab/
 import { hostSpace, switchSpace } from '../../src/lab/names.js';
 import { readRun } from '../../src/results/read-run.js';
 import type { Row } from '../../src/results/schema.js';
-import { type Cell, type Ending, type Fault, fileAt, type Phase, passes } from './cell.js';
+import { type Cell, type Ending, type Fault, fileAt, inJob, type Phase, passes } from './cell.js';
 import type { Scene } from './scene.js';
 
 const nic = { host: 1, nic: 1 };
@@ -157,11 +157,11 @@ const killed = (phase: Phase): Cell => ({
 });
 
 const beforeWriting: readonly Phase[] = ['join', 'set-up', 'verify', 'calibrate', 'timed'];
-const inJob: readonly Phase[] = [...beforeWriting, 'write-out'];
+const untilWritten: readonly Phase[] = [...beforeWriting, 'write-out'];
 
 export const networkCells: readonly Cell[] = [
-  ...([...inJob, 'footer'] as const).map(down),
+  ...inJob.map(down),
   ...(['set-up', 'verify', 'calibrate', 'timed'] as const).map(flap),
-  ...worseLinks.flatMap((link) => inJob.map((phase) => worse(link, phase))),
+  ...worseLinks.flatMap((link) => untilWritten.map((phase) => worse(link, phase))),
   ...(['set-up', 'verify', 'timed', 'write-out'] as const).map(killed),
 ];

@@ -7,19 +7,13 @@ import {
   type FileEnding,
   fileAt,
   fileWithoutRankZero,
+  inJob,
   type Phase,
   passes,
+  withFirst,
 } from './cell.js';
 import { memoryLimit } from './memory-limit.js';
 import type { Scene } from './scene.js';
-
-const inJob: readonly Phase[] = [
-  ...(['join', 'set-up', 'verify', 'calibrate', 'timed'] as const),
-  ...(['write-out', 'footer'] as const),
-];
-
-/** With rows still to come. */
-const withFirst: readonly Phase[] = ['first-row', ...inJob];
 
 /** In the timed loop all ranks are in the middle of transfers; elsewhere one of them stands still. */
 const modeIn = (phase: Phase) => (phase === 'timed' ? ('forever' as const) : ('hold' as const));

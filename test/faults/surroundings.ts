@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readRun } from '../../src/results/read-run.js';
 import type { Finished } from '../ranks/processes.js';
-import { type Cell, type Fault, fileWithoutRankZero, type Phase, passes } from './cell.js';
+import {
+  type Cell,
+  type Fault,
+  fileWithoutRankZero,
+  inJob,
+  type Phase,
+  passes,
+  withFirst,
+} from './cell.js';
 import { setBack } from './clock.js';
 import type { Scene } from './scene.js';
 
-const inJob: readonly Phase[] = [
-  ...(['join', 'set-up', 'verify', 'calibrate', 'timed'] as const),
-  ...(['write-out', 'footer'] as const),
-];
 const beforeFile = (phase: Phase) => phase === 'join' || phase === 'set-up';
 /** What cannot be written when the disk fails in a phase. */
 const lost = (phase: Phase) =>
@@ -151,11 +155,12 @@ const limited: readonly Cell[] = [
   },
   {
     fault: {
-      ...{ name: '64 open files, 32 ranks', on: 'every process' },
+      ...{ name: '64 open files', on: 'every process' },
       ...{ under: ['prlimit', '--nofile=64:64'], options: ['--ranks', '32'] },
     },
     phase: 'join',
     world: 'local',
+    runs: '32 local ranks',
     ends: {
       exit: 1,
       says: [/rank \d+ cannot be started: too many open files/, /ulimit -n 65536/],
@@ -227,7 +232,7 @@ function portTaken(): Cell {
 }
 
 export const surroundingCells: readonly Cell[] = [
-  ...(['first-row', ...inJob] as const).map(full),
+  ...withFirst.map(full),
   ...inJob.map(readOnly),
   ...inJob.map(deleted),
   ...(['set-up', 'verify', 'calibrate', 'timed', 'write-out', 'footer'] as const).map(second),
