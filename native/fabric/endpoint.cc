@@ -39,8 +39,14 @@ Endpoint::Endpoint(uint32_t index, const fi_info* wanted, const EndpointOptions&
   info = Library::get().dupinfo(wanted);
   if (!info) check(-FI_ENOMEM, "fi_dupinfo");
   try {
+    {
+      SignalGuard guard;
+      open(options);
+    }
+    // Not under the same guard: by now shm's handlers are in place, and enabling makes the segment that they would
+    // remove. A signal in that moment would leave an endpoint that no peer can map.
     SignalGuard guard;
-    open(options);
+    enable();
   } catch (...) {
     close();
     throw;
@@ -75,6 +81,9 @@ void Endpoint::open(const EndpointOptions& options) {
     bool permitted = options.localShm;
     check(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, kOptSharedMemoryPermitted, &permitted, sizeof(permitted)), "fi_setopt");
   }
+}
+
+void Endpoint::enable() {
   check(fi_enable(ep), "fi_enable");
   // An injected buffer has no descriptor, and without one a GPU's memory would be taken for the host's.
   injectBytes = info->caps & FI_HMEM ? 0 : info->tx_attr->inject_size;

@@ -80,6 +80,7 @@ struct alignas(64) Endpoint {
  private:
   static constexpr unsigned kLooksBetweenRetries = 128, kEmptyLook = 8;
   void open(const EndpointOptions& options);
+  void enable();
   void openEvents();
   void readLimits();
   void close();

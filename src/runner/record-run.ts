@@ -91,9 +91,6 @@ export async function recordRun(options: RecordOptions): Promise<Recorded | unde
       };
       return repeatedly();
     });
-  } catch (error) {
-    // Before the endpoints close: peers are to stop using them.
-    throw await world.fail(error);
   } finally {
     await opened?.[Symbol.asyncDispose]();
   }

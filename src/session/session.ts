@@ -13,7 +13,6 @@ import type { World } from '../world/world.js';
 import { type Devices, openDevices } from './devices.js';
 import { type OpenedFabric, onNics, openEndpoints } from './endpoints.js';
 import type { FabricWish, GapPolicy } from './fabric-wish.js';
-import { leaveFabric } from './leave-fabric.js';
 import { agreeOnNics, type NicChoice } from './nics.js';
 import { stagedPieceBytes } from './pacing.js';
 import { PathMeter } from './path/path-meter.js';
@@ -100,7 +99,7 @@ export async function openSession(
       warnings: [...warnings, ...opened.warnings],
     });
   } catch (error) {
-    await leaveFabric(world, opened.fabric);
+    await opened.fabric.close();
     throw error;
   }
 }
@@ -124,7 +123,7 @@ async function openReaching(
       warnings: [...reach.warnings, ...again.warnings],
     };
   } catch (error) {
-    await leaveFabric(world, fabric);
+    await fabric.close();
     throw error;
   }
 }
@@ -155,7 +154,7 @@ function sessionOn(
     ...found,
     // The fabric closes what is registered with it, also what a failed run left in use; the rest goes after it.
     [Symbol.asyncDispose]: async () => {
-      await leaveFabric(world, fabric);
+      await fabric.close();
       if (device instanceof DeviceEngine) await device[Symbol.asyncDispose]();
     },
   };
