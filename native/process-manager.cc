@@ -89,6 +89,8 @@ struct PmixValue {
   char* text;
   void* rest[6];
 };
+/// How long hydra may take to answer a goodbye.
+constexpr std::chrono::seconds kGoodbye{2};
 constexpr uint16_t kPmixString = 3;
 constexpr uint8_t kPmixGlobal = 3;
 constexpr uint32_t kPmixAllRanks = UINT32_MAX - 1;
@@ -167,14 +169,13 @@ Napi::Value pmixExchange(const Napi::CallbackInfo& info) {
   });
 }
 
-// (fd, timeoutMs): true when mpiexec has heard it. Its proxy fails when it answers a process that has gone already.
+// (fd): true when mpiexec has heard it. Its proxy fails when it answers a process that has gone already.
 Napi::Value leavePmi(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     int fd = static_cast<int>(size(info[0], "fd"));
-    auto deadline = Clock::now() + std::chrono::milliseconds(size(info[1], "timeoutMs"));
     std::atomic<bool> aborted{false};
     try {
-      PmiLine(fd, deadline, aborted).ask("cmd=finalize", "finalize_ack");
+      PmiLine(fd, Clock::now() + kGoodbye, aborted).ask("cmd=finalize", "finalize_ack");
       return Napi::Boolean::New(info.Env(), true);
     } catch (const Fault&) {
       return Napi::Boolean::New(info.Env(), false);

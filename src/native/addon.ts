@@ -99,7 +99,7 @@ interface Addon {
   /** Rank 0's `value`, on every rank of a job of MPICH's; the others give "". */
   pmiExchange(fd: number, key: string, value: string, timeoutMs: number): NativeTask<string>;
   /** Says goodbye after `pmiExchange` and waits for the answer; false if none came. */
-  leavePmi(fd: number, timeoutMs: number): boolean;
+  leavePmi(fd: number): boolean;
   /** `pmiExchange` for Open MPI, by the PMIx library at `path`; waits without end. */
   pmixExchange(path: string, key: string, value: string): NativeTask<string>;
   /** Says goodbye after `pmixExchange`. */

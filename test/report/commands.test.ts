@@ -121,6 +121,7 @@ describe.each(['report', 'plot'])('weft %s refuses', (command) => {
     ['several runs without a name', 'two.jsonl three.jsonl', 2, `-o FILE${ending}`],
     ['to write over a run', 'two.jsonl -o three.jsonl', 2, `does not end in ${ending}`],
     ['a folder that is not there', `two.jsonl -o no/x${ending}`, 2, 'its folder does not exist'],
+    ['a long name', `two.jsonl -o ${'x'.repeat(300)}${ending}`, 2, 'the name is too long'],
     ['a folder as its file', `two.jsonl -o dir${ending}`, 2, 'cannot write'],
     ['no run at all', '', 2, "missing required argument 'runs'"],
   ])('%s', async (_, line, code, text) => {

@@ -16,7 +16,11 @@ export function writeWhole(
     writeFileSync(draft, text, { flag: 'wx' });
     renameSync(draft, path);
   } catch (cause) {
-    rmSync(draft, { force: true });
+    try {
+      rmSync(draft, { force: true });
+    } catch {
+      // its name is the trouble
+    }
     throw cannotWrite(path, option, cause as NodeJS.ErrnoException);
   }
 }
@@ -41,6 +45,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
+  ENAMETOOLONG: 'the name is too long',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
 };

@@ -26,8 +26,6 @@ export interface Notice {
 
 /** What PMI-1 carries in a value, at least. */
 const mostCharacters = 900;
-/** How long hydra may take to answer a goodbye. */
-const goodbyeMs = 2000;
 let turn = 0;
 
 /** Where the launcher only passes on what rank 0 says, rank 0 names the job, and the others learn it and where it is. */
@@ -85,7 +83,7 @@ export function leavingBoard(board: NoticeBoard): () => void {
   const socket = inodeOf(board.fd);
   return () => {
     // Without an answer hydra is gone, or too busy: the job is over in any case.
-    if (inodeOf(board.fd) === socket) addon().leavePmi(board.fd, goodbyeMs);
+    if (inodeOf(board.fd) === socket) addon().leavePmi(board.fd);
   };
 }
 

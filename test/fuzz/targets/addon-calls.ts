@@ -84,7 +84,7 @@ export const templates: readonly Template[] = [
     queueRun: () => [queueJob()],
     // Without a descriptor of a process manager: what it would answer is not the addon's.
     pmiExchange: () => [-1, 'key', 'value', 5],
-    leavePmi: () => [-1, 5],
+    leavePmi: () => [-1],
     pmixExchange: () => ['/nowhere/libpmix.so', 'key', 'value'],
     Memory: () => [4096, false],
     SharedMemory: () => [4096],
