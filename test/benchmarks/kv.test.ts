@@ -38,6 +38,27 @@ describe.each(['shm', 'tcp'])('over %s', (provider) => {
   });
 });
 
+test('a request is timed from its own arrival, and bursts arrive at the rate that was asked for', async () => {
+  using desk = new Desk();
+  const { exitCode, stdout } = await desk.weft(
+    'kv -b 4K -e 4K --ranks 2 --requests 8 --layers 2 --pages 3 -n 3 --channels 1 --provider shm ' +
+      '--rate 50 --burst 2 --arrivals even --line-rate 100 --columns PushMultiPin,PullMultiPin --format json',
+  );
+  expect(exitCode).toBe(0);
+  const { rows } = runSchema.parse(JSON.parse(stdout));
+  expect(rows).toHaveLength(2);
+  // Of eight requests in pairs, the last arrive 120 ms after the first; at 100 Gbps the pages need a few microseconds.
+  const lastArrival = 120e6;
+  for (const { nanoseconds, ofBoundPercent, lastPageP50Nanoseconds } of rows) {
+    const bound = (nanoseconds!.mean * ofBoundPercent!) / 100;
+    expect(bound).toBeGreaterThan(lastArrival);
+    expect(bound).toBeLessThan(1.01 * lastArrival);
+    expect(nanoseconds!.min).toBeGreaterThan(lastArrival);
+    // From the start of the iteration, half of them would take a third of it or more.
+    expect(lastPageP50Nanoseconds! / nanoseconds!.min).toBeLessThan(1 / 4);
+  }
+});
+
 test.each([
   // Pages of a layer are neighbours: one operation for each of the 2 layers of the 4 requests.
   ['on', 8, 100 * (1 - 8 / 24)],

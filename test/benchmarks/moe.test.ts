@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { hasShim } from '../../src/peers/shims.js';
 import { runSchema } from '../../src/results/schema.js';
 import { Desk, withFault } from './weft.js';
 
@@ -35,7 +36,11 @@ describe.each([
       expect(row.tokensPerSecond! * row.nanoseconds!.mean).toBeCloseTo(3 * tokens * 1e9, -6);
       expect(row.routing!.counts.flat().reduce((sum, one) => sum + one)).toBe(3 * 3 * tokens);
     }
+    // One routing for each number of tokens, whatever the column.
     const hashes = [...new Set(rows.map((row) => row.routing!.hash))];
+    expect(hashes).toHaveLength(2);
+    for (const { bytes, routing } of rows)
+      expect(routing!.hash).toBe(hashes[bytes === rows[0]!.bytes ? 0 : 1]);
     expect(settings.inputHash).toBe(hashes.join(' '));
   });
 });
@@ -64,7 +69,11 @@ test.for([
   expect(stdout).toMatch(message);
 });
 
-test('other libraries move the same bytes, and pack and add as their users must', async () => {
+test('other libraries move the same bytes, and pack and add as their users must', async ({
+  skip,
+}) => {
+  skip(!hasShim('gloo'), 'gloo is not set up here');
+  skip(!hasShim('openmpi') && !hasShim('mpich'), 'MPI is not set up here');
   using desk = new Desk();
   const { exitCode, stdout } = await desk.weft(
     `${small} --ranks 3 --tokens 9 --routing zipf:1 --columns DispatchMultiPin,CombineMultiPin ` +
@@ -77,6 +86,8 @@ test('other libraries move the same bytes, and pack and add as their users must'
     ...['DispatchMultiPin', 'Dispatch-gloo', 'Dispatch-mpi'],
   ]);
   for (const row of rows) expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+  expect(rows).toHaveLength(6);
+  expect(new Set(rows.map(({ routing }) => routing!.hash)).size).toBe(1);
   const hashes = (['Dispatch', 'Combine'] as const).map((what) => {
     const peers = of(`${what}-`);
     for (const { against } of peers) {
@@ -91,6 +102,26 @@ test('other libraries move the same bytes, and pack and add as their users must'
   });
   // What went one way comes back the other.
   expect(hashes[0]).not.toBe(hashes[1]);
+});
+
+test('a library without what it needs is skipped with the reason, and Weft is measured', async ({
+  skip,
+}) => {
+  skip(existsSync('/dev/nvidiactl'), 'this machine has a GPU');
+  using desk = new Desk();
+  const { exitCode, stdout } = await desk.weft(
+    `${small} --ranks 2 --tokens 9 --columns DispatchMultiPin,CombineMultiPin --against nccl --format json`,
+  );
+  expect(exitCode).toBe(0);
+  const { rows, outcome } = runSchema.parse(JSON.parse(stdout));
+  expect(outcome).toBe('passed');
+  const [nccl, ...own] = rows;
+  expect(nccl).toMatchObject({
+    ...{ column: 'nccl', outcome: 'skipped', bytes: null, nanoseconds: null },
+    reason: expect.stringMatching(/^NCCL needs a GPU: this machine has no .* install its driver/),
+  });
+  expect(own.map(({ column }) => column)).toEqual(['DispatchMultiPin', 'CombineMultiPin']);
+  for (const row of own) expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
 });
 
 test('a routing file decides tokens and experts, and must fit the ranks', async () => {

@@ -113,16 +113,35 @@ describe.each(providers)('$name', ({ options }) => {
     expectParts(target(0), source(1), back);
   });
 
-  test('a join is done when all that it names is', async () => {
-    const all = scatteredParts(120);
-    const writes = all.map((part, slot) => writeOf(1, [part], slot));
-    const waits = all.map((part, slot) => waitOf(0, [part], slot));
-    const last = { local: bytes - 64, remote: 0, bytes: 64 };
-    const join: Step = { kind: 'join', after: [...waits.keys()] };
-    const second: Step = { kind: 'join', after: [waits.length] };
-    await run([writes, [...waits, join, second, readOf(0, [last], [waits.length + 1])]]);
-    expectParts(target(1).subarray(0, bytes - 64), source(0), all);
-    expect(target(1).subarray(bytes - 64)).toEqual(source(0).subarray(0, 64));
+  // The peer holds one write back until all others have arrived. What follows the join adds its bytes to a total and
+  // then wipes them, so a join that ends early in any iteration adds something else.
+  test.each([0, 5, 11])('a join of 12 waits is not done before number %i is', async (held) => {
+    const at = (i: number) => ({ local: i * 1024, remote: i * 1024, bytes: 1024 });
+    const all = Array.from({ length: 12 }, (_, i) => i);
+    const [waits, writes] = [
+      all.map((i) => waitOf(0, [at(i)], i)),
+      all.map((i) => ({ ...writeOf(1, [at(i)], i), after: i === held ? [0] : [] })),
+    ];
+    const { local: piece, bytes: length } = at(held);
+    const total = { buffer: 'target' as const, offset: bytes / 2 };
+    const parts: SumPart[] = [
+      { into: total.offset, bytes: length, from: [total, { buffer: 'target', offset: piece }] },
+      { into: piece, bytes: length, from: [{ buffer: 'source', offset: 0 }] },
+    ];
+    const rank1: Step[] = [
+      ...waits,
+      { ...writeOf(0, [at(0)]), after: all.filter((i) => i !== held) },
+      { kind: 'join', after: all },
+      { kind: 'join', after: [13] },
+      { kind: 'sum', dtype: 'int32', parts, after: [14] },
+    ];
+    await run([[waitOf(1, [at(0)]), ...writes], rank1], {}, 3);
+    const [sent, sums] = [viewOf(source(0)), viewOf(target(1))];
+    const before = viewOf(new Uint8Array(4).fill(stale)).getInt32(0, true);
+    for (let i = 0; i < length; i += 4) {
+      const sum = (before + Math.imul(3, sent.getInt32(piece + i, true))) | 0;
+      expect(sums.getInt32(total.offset + i, true)).toBe(sum);
+    }
   });
 
   test.each(sumDtypes)('numbers of %s are added in order and rounded once', async (dtype) => {

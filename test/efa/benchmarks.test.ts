@@ -33,7 +33,8 @@ test.each([
   ['all2all --ranks 4 -b 64K -e 1M -f 16 -n 10', 6],
   ['sendrecv --ranks 2 -b 8 -e 8K -f 32 -n 20', 3],
   ['moe --ranks 2 --tokens 16 --hidden 512 -n 3 --columns DispatchMultiPin,CombineMultiPin', 2],
-  ['kv --ranks 2 -b 16K -e 16K -n 3 --columns PushMultiPin', 1],
+  ['moe --ranks 2 --tokens 16 --hidden 512 -n 3 --overlap --columns BothMultiPin', 1],
+  ['kv --ranks 2 -b 16K -e 16K -n 3 --columns PushMultiPin,PullMultiPin', 2],
   ['allreduce --ranks 2 -b 256K -e 256K -n 3 --columns MultiPin', 1],
 ])('%s moves every byte over the devices', { timeout }, async (line, rows) => {
   using desk = new Desk();
