@@ -5,7 +5,7 @@ import { WeftError } from '../errors.js';
 import { findLab } from '../lab/index.js';
 import { formatIsolation, type IsolationRecord } from '../results/formats/isolation.js';
 import { newRunId } from '../results/run-name.js';
-import { duration, onOff, option, text, type ValuesOf, wholeNumber } from '../settings/option.js';
+import { onOff, option, patience, text, type ValuesOf, wholeNumber } from '../settings/option.js';
 import { expandHostList } from '../topology/host-list.js';
 import { exitCode } from './output/failure.js';
 import { StatusLine } from './output/status-line.js';
@@ -31,7 +31,7 @@ export const isolateOptions = {
   tryTimeout: option({
     flags: '--try-timeout <time>',
     help: 'count a try as hung after this time',
-    kind: duration,
+    kind: patience,
     default: 60_000,
   }),
   minNodes: option({

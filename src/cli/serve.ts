@@ -2,6 +2,7 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { LivePage } from '../live/server.js';
+import { userSignals } from '../native/process.js';
 import { packageRoot } from '../package-root.js';
 import { resultsFolder } from '../results/run-file.js';
 import { wholeNumber } from '../settings/option.js';
@@ -72,11 +73,13 @@ const isLoopback = (host: string): boolean =>
 function asked(follower: boolean): Promise<void> {
   return new Promise((resolve) => {
     const end = () => resolve();
-    if (follower) {
-      // Ctrl-C is meant for the command: it will end us when it is done.
-      process.on('SIGINT', () => {});
-      process.stdin.on('end', end).on('error', end).resume();
-    } else process.once('SIGINT', end);
+    if (!follower) {
+      for (const signal of userSignals()) process.once(signal, end);
+      return;
+    }
+    // Ctrl-C and a terminal that closes are meant for the command: it ends us when it is done.
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+    process.stdin.on('end', end).on('error', end).resume();
     process.once('SIGTERM', end);
   });
 }

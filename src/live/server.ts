@@ -5,6 +5,7 @@ import { WeftError } from '../errors.js';
 import { knownHosts, newToken, readersOnly, tokenGuard, withSafeHeaders } from './access.js';
 import { type Asset, loadAssets } from './assets.js';
 import { compareLogs } from './comparison.js';
+import { limitConnections } from './crowd.js';
 import { listEvents, runEvents, streamOf } from './events.js';
 import { type CostReport, FollowCost } from './follow-cost.js';
 import { HistoryDesk } from './history.js';
@@ -21,6 +22,8 @@ export interface ServeOptions {
   /** Default: a new one. */
   readonly token?: string;
   readonly builtFolder: string;
+  /** At a time. Default: 1,024. */
+  readonly mostConnections?: number;
   /** Reads the folder and works out its history before anybody asks. */
   readonly prepare?: boolean;
 }
@@ -39,8 +42,6 @@ export interface LivePage extends AsyncDisposable {
   close(graceMs?: number): Promise<CostReport | undefined>;
 }
 
-const mostConnections = 1024;
-
 export async function startPage(options: ServeOptions): Promise<LivePage> {
   const { host = '127.0.0.1', port = 0, token = newToken(), builtFolder } = options;
   const folder = await RunFolder.open(options.folder);
@@ -53,6 +54,7 @@ export async function startPage(options: ServeOptions): Promise<LivePage> {
   const history = new HistoryDesk(folder);
   const app = appOf({ folder, history, assets, cost, followers, access, stop: stop.signal });
   const server = await listening(app, host, port);
+  limitConnections(server, options.mostConnections ?? 1024);
   bound = (server.address() as AddressInfo).port;
   if (options.prepare) {
     void folder.refresh();
@@ -175,7 +177,6 @@ function listening(app: Hono, host: string, port: number): Promise<ServerType> {
     });
     const failed = (cause: NodeJS.ErrnoException) => reject(listenError(host, port, cause));
     server.once('error', failed);
-    server.maxConnections = mostConnections;
   });
 }
 

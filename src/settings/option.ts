@@ -227,3 +227,9 @@ export const duration: ValueKind<number> = {
   format: formatDuration,
   inFile: 'text such as `90s`',
 };
+
+/** A time span to wait at most. */
+export const patience: ValueKind<number> = {
+  ...duration,
+  parse: (value) => atMostAWeek(duration.parse(value)),
+};

@@ -88,6 +88,11 @@ describe('the gate on one machine', () => {
       'gate --isolate --min-gbps 1 --nodes a,b -- true {nodes}',
       '--min-gbps has no effect on the command after --',
     ],
+    [
+      'more time than timers have',
+      'gate --isolate --nodes a,b --try-timeout 30d -- true {nodes}',
+      'It must be at most a week',
+    ],
     ['no nodes', 'gate --isolate -- true {nodes}', 'needs a list of nodes'],
   ])('%s: refused as bad usage', async (_, line, words) => {
     const { exitCode, stderr } = await desk.weft(line);

@@ -12,7 +12,7 @@ import type { Scene } from './scene.js';
 const token = 'a-token-only-for-tests';
 const kept: Ending['file'] = { outcome: ['passed'], rows: 2 };
 
-/** The page is written under another name first, which is all that a killed process leaves. */
+/** The page is written under another name first, which is all that a process killed on the spot leaves. */
 const killedReport = (signal: NodeJS.Signals): Cell => ({
   fault: {
     name: signal,
@@ -21,7 +21,7 @@ const killedReport = (signal: NodeJS.Signals): Cell => ({
   },
   phase: 'renaming',
   world: 'alone',
-  ends: { exit: signal, says: [], file: kept, sweptByNextRun: true },
+  ends: { exit: signal, says: [], file: kept, sweptByNextRun: signal === 'SIGKILL' },
   chosen: signal === 'SIGTERM',
 });
 
@@ -184,7 +184,7 @@ async function servedPortTaken(): Promise<Cell> {
 const serves: readonly Cell[] = [
   endedServe('SIGINT', 0),
   endedServe('SIGTERM', 0),
-  endedServe('SIGHUP', 'SIGHUP'),
+  endedServe('SIGHUP', 0),
   endedServe('SIGKILL', 'SIGKILL'),
   serving(
     {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lowerLab, raiseLab } from '../../src/lab/index.js';
 import { defaultSpec } from '../../src/lab/spec.js';
-import { labName, leftOf } from '../lab/laboratory.js';
+import { labName, leftOf, whyNoLab } from '../lab/laboratory.js';
 import { type Cell, nameOf } from './cell.js';
 import { cells } from './cells.js';
 import { expected, listed, type Shown, withTable, writeTable } from './document.js';
@@ -24,7 +24,10 @@ async function run([name, cell]: readonly [string, Cell]): Promise<void> {
 /** A lab is one for all, and the kernel counts for the whole machine whom it killed for lack of memory. */
 const isAlone = ({ world, fault }: Cell) => world === 'lab' || fault.name === 'out of memory';
 
-describe('the fault matrix', () => {
+/** Cells mount disks and /dev/shm of their own, and some need a lab. */
+const reason = whyNoLab();
+
+describe.skipIf(reason)(`the fault matrix${reason ? ` (${reason})` : ''}`, () => {
   // Most cells wait most of the time. Those of `npm test` run on machines with two cores, among other tests.
   (all ? describe.concurrent : describe)('side by side', () => {
     test.for(named(chosen.filter((cell) => !isAlone(cell))))('%s', { timeout }, run);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { addFault, findLab, heal, type Fault as LinkFault } from '../../src/lab/index.js';
-import { hostSpace, switchSpace } from '../../src/lab/names.js';
+import { hostSpace, management, switchSpace } from '../../src/lab/names.js';
 import { readRun } from '../../src/results/read-run.js';
 import type { Row } from '../../src/results/schema.js';
 import { type Cell, type Ending, type Fault, fileAt, inJob, type Phase, passes } from './cell.js';
@@ -57,6 +57,28 @@ const endingsOfDown: Partial<Record<Phase, Ending>> = {
   'write-out': { ...passes, check: isDown },
   footer: { ...passes, check: isDown },
 };
+
+const setManagement = (lab: string, to: 'up' | 'down') =>
+  inSpace(hostSpace(lab, 1), 'ip', 'link', 'set', management.nic, to);
+
+/** The rendezvous of a host is cut off while its measured traffic flows: only the silence tells. */
+const cutOff = (phase: Phase): Cell => ({
+  fault: {
+    ...{ name: 'link of the rendezvous down', on: `h1 ${management.nic}`, held: 1 },
+    mode: phase === 'timed' ? 'forever' : 'hold',
+    strike: ({ lab }) => void setManagement(lab, 'down'),
+    tidy: (lab) => void setManagement(lab, 'up'),
+  },
+  phase,
+  world: 'lab',
+  ends: {
+    exit: 1,
+    // Both ends of the link hear nothing for as long; what the other ranks see of rank 1's end may come first.
+    says: [phase === 'timed' ? /\brank 1\b/ : /\brank 1 on host h1\b/],
+    file: fileAt(phase, /\brank 1\b/),
+  },
+  deadline: 60,
+});
 
 const flapMs = 500;
 
@@ -161,6 +183,7 @@ const untilWritten: readonly Phase[] = [...beforeWriting, 'write-out'];
 
 export const networkCells: readonly Cell[] = [
   ...inJob.map(down),
+  ...(['set-up', 'verify', 'timed'] as const).map(cutOff),
   ...(['set-up', 'verify', 'calibrate', 'timed'] as const).map(flap),
   ...worseLinks.flatMap((link) => untilWritten.map((phase) => worse(link, phase))),
   ...(['set-up', 'verify', 'timed', 'write-out'] as const).map(killed),

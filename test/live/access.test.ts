@@ -159,6 +159,21 @@ test('every answer has a strict policy', async () => {
   }
 });
 
+test('no answer lets another origin read it', async () => {
+  await using desk = await PageDesk.open();
+  desk.finished('one', [row(64)]);
+  const foreign = { origin: 'http://evil.example', 'access-control-request-method': 'GET' };
+  for (const answer of [
+    await desk.get('/', foreign),
+    await desk.get('/api/runs', foreign),
+    await desk.get('/assets/main.js', foreign),
+    await desk.raw('/', foreign),
+    await desk.get('/', foreign, 'OPTIONS'),
+  ]) {
+    expect(Object.keys(answer.headers).filter((name) => /^access-control-/.test(name))).toEqual([]);
+  }
+});
+
 test('the page serves what it imports, and nothing else of the program', async () => {
   await using desk = await PageDesk.open();
   expect((await desk.get('/assets/main.js')).headers['content-type']).toMatch(/javascript/);

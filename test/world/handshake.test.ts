@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { admit, introduce } from '../../src/world/rendezvous/auth.js';
+import { admit, introduce, protocolVersion } from '../../src/world/rendezvous/auth.js';
 import { Connection } from '../../src/world/rendezvous/connection.js';
 import { encodeFrames, FrameReader } from '../../src/world/rendezvous/frames.js';
 
@@ -36,16 +36,33 @@ async function visit(port: number): Promise<Socket> {
   return socket;
 }
 
+/** What goes over a connection from now on. */
+function overhear(socket: Socket) {
+  const sent: Buffer[] = [];
+  const heard: Buffer[] = [];
+  const write = socket.write.bind(socket);
+  socket.write = (bytes: Buffer) => {
+    sent.push(bytes);
+    return write(bytes);
+  };
+  socket.on('data', (bytes) => heard.push(bytes));
+  return { sent, heard };
+}
+
+function messagesOf(bytes: readonly Buffer[]): Record<string, string>[] {
+  const reader = new FrameReader();
+  reader.push(Buffer.concat(bytes));
+  const next = () => reader.next()?.message as Record<string, string> | undefined;
+  const messages: Record<string, string>[] = [];
+  for (let one = next(); one !== undefined; one = next()) messages.push(one);
+  return messages;
+}
+
 describe('the handshake', () => {
   test('that somebody recorded does not admit them', async () => {
     const { port, endings } = await door();
     const honest = await visit(port);
-    const sent: Buffer[] = [];
-    const write = honest.write.bind(honest);
-    honest.write = (bytes: Buffer) => {
-      sent.push(bytes);
-      return write(bytes);
-    };
+    const { sent } = overhear(honest);
     await introduce(new Connection(honest), secret, 2000);
     const thief = await visit(port);
     thief.write(Buffer.concat(sent));
@@ -54,16 +71,32 @@ describe('the handshake', () => {
     expect(await Promise.all(endings)).toEqual(['admitted', 'its token is wrong']);
   });
 
-  test('does not let rank 0 prove itself to itself', async () => {
+  test('does not take what rank 0 said in another one for a proof', async () => {
     const { port, endings } = await door();
-    // Its own hello and proof, sent back: each side signs its role.
-    const [one, two] = [await visit(port), await visit(port)];
-    const hello = new FrameReader();
-    hello.push((await once(one, 'data'))[0]);
-    const { nonce } = hello.next()!.message as { nonce: string };
-    two.write(encodeFrames({ job: '0'.repeat(16), nonce, mac: nonce }));
-    await once(two.resume(), 'close');
-    expect(await endings[1]).toBe('it belongs to another job');
+    const honest = await visit(port);
+    const { sent, heard } = overhear(honest);
+    await introduce(new Connection(honest), secret, 2000);
+    const thief = await visit(port);
+    const [[proof], [, verdict]] = [messagesOf(sent), messagesOf(heard)];
+    thief.write(encodeFrames({ ...proof, mac: verdict!.accepted }));
+    await once(thief.resume(), 'close');
+    expect(await Promise.all(endings)).toEqual(['admitted', 'its token is wrong']);
+  });
+
+  test('does not let a rank prove to itself that it met rank 0', async () => {
+    const server = createServer((socket) => {
+      const impostor = new Connection(socket);
+      impostor.send({ weft: protocolVersion, nonce: '0'.repeat(64) });
+      // The rank's own proof, sent back: each side signs its role.
+      const reflect = (proof: unknown) =>
+        impostor.send({ accepted: (proof as { mac: string }).mac });
+      void impostor.receive(2000).then(reflect);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push(server);
+    const rank = new Connection(await visit((server.address() as { port: number }).port));
+    await expect(introduce(rank, secret, 2000)).rejects.toThrow('it does not know the token');
   });
 
   test('ends at its deadline, however slowly bytes come', async () => {

@@ -2,15 +2,16 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { WeftError } from '../../errors.js';
-import { startTime } from '../../native/process.js';
+import { startTime, userSignals } from '../../native/process.js';
 
-/** All of it or nothing: a full disk leaves neither half a file nor the old one damaged. */
+/** All of it or nothing: neither a full disk nor a signal leaves half a file, or damages the old one. */
 export function writeWhole(
   path: string,
   text: string,
   option: '-o' | '--out' | '--metrics' | '--node-patch' | '--record-traffic',
 ): void {
   const draft = `${path}${ending(process.pid)}`;
+  putOffSignals();
   try {
     removeDrafts(path);
     writeFileSync(draft, text, { flag: 'wx' });
@@ -23,6 +24,22 @@ export function writeWhole(
     }
     throw cannotWrite(path, option, cause as NodeJS.ErrnoException);
   }
+}
+
+/** A signal that would end this process now ends it when the code that is running has returned. */
+function putOffSignals(): void {
+  const deadly = userSignals().filter((signal) => process.listenerCount(signal) === 0);
+  const end = (signal: NodeJS.Signals) => {
+    process.off(signal, end);
+    // Somebody who began to listen meanwhile has heard it, too.
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  };
+  for (const signal of deadly) process.on(signal, end);
+  const stopListening = () => {
+    for (const signal of deadly) process.off(signal, end);
+  };
+  // The event loop hears of signals once a turn; the first of these may come before that.
+  setImmediate(() => setImmediate(stopListening));
 }
 
 /** Another host may write to the same folder. */
