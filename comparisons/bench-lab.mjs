@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { enter } from '../dist/lab/index.js';
 import { formatBytes } from '../dist/measure/units.js';
 import { inLab, measured, runFile } from './lab.mjs';
+import { workloads } from './lab-workloads.mjs';
 import { median } from './turns.mjs';
 
 const { values } = parseArgs({
@@ -129,37 +130,12 @@ async function allToAll(name) {
   print();
 }
 
-async function workloads(name) {
-  print('## Workloads\n');
-  print(
-    '4 hosts × 4 NICs of 100mbit; moe with zipf:1.2 and 512 tokens per rank, kv with 16 requests.\n',
-  );
-  judgement();
-  const [incast] = await measure(name, 'incast', ...sizes('4M', '4M'), '--columns', 'MultiPin');
-  judge("incast, of the receiver's line", incast.busbwPercent, 95);
-  show('incast, slowest sender relative to the mean', incast.fairness);
-  const zipf = ['--routing', 'zipf:1.2', '--tokens', '512', '-n', '3', '-w', '1'];
-  const variants = 'DispatchMultiPin,CombineMultiPin,BothMultiPin';
-  for (const { column, ofBoundPercent } of await measure(
-    name,
-    'moe',
-    ...zipf,
-    '--columns',
-    variants,
-  )) {
-    // What comes back must have gone out first: the bound of Both lets iterations overlap, which these do not.
-    if (column.startsWith('Both')) show(`moe ${column}, of its bound`, ofBoundPercent);
-    else judge(`moe ${column}, of its bound`, ofBoundPercent, 90);
-  }
-  const requests = ['--requests', '16', '--columns', 'PushMultiPin,PullMultiPin,PushRoundRobinPin'];
-  for (const row of await measure(name, 'kv', ...sizes('64K', '1M'), ...requests)) {
-    const what = `kv ${row.column}, pages of ${formatBytes(row.bytes)}`;
-    // A request on one NIC cannot fill another: the target is for requests that are split over all of them.
-    if (row.column === 'PushRoundRobinPin') show(`${what}, of its bound`, row.ofBoundPercent);
-    else judge(`${what}, of line`, row.busbwPercent, 90);
-  }
-  print();
-}
+const section = (name) =>
+  workloads({
+    measure: (...args) => measure(name, ...args),
+    ...{ print, judge, show, judgement },
+    rounds: values.rounds,
+  });
 
 async function scaling() {
   print('## all2all against the number of hosts\n');
@@ -207,7 +183,7 @@ if (parts.has('write') || parts.has('sendrecv')) {
   await inLab({ hosts: '4', nics: '4', rate: '250mbit' }, oneSender);
 }
 if (parts.has('all2all')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, allToAll);
-if (parts.has('workloads')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, workloads);
+if (parts.has('workloads')) await inLab({ hosts: '4', nics: '4', rate: '100mbit' }, section);
 if (parts.has('small')) await smallSizes();
 if (parts.has('hosts')) await scaling();
 if (values.out) writeFileSync(values.out, `${page.join('\n').trim()}\n`);

@@ -1,8 +1,9 @@
-// Collectives and an all-to-all of unequal sizes against Open MPI and gloo, each in turns inside one job; messages per second and both directions at once
-// against plain C over the same libfabric, in turns, job by job. Prints medians over the jobs with their range, and
-// exits with 1 when a target is missed.
-//   npm run bench:workloads -- [--rounds 7] [--parts collectives,alltoallv,rate,bidir] [--providers shm,tcp] [--ranks 4]
-//     [--collectives all2all,allreduce,allgather,reduce-scatter] [--channels 1,4] [--budget-ms 500]
+// Collectives, an all-to-all of unequal sizes and an expert layer against Open MPI and gloo, each in turns inside one
+// job; messages per second and both directions at once against plain C over the same libfabric, in turns, job by job.
+// Prints medians over the jobs with their range, and exits with 1 when a target is missed.
+//   npm run bench:workloads -- [--rounds 7] [--parts collectives,alltoallv,moe,rate,bidir] [--providers shm,tcp]
+//     [--ranks 4] [--collectives all2all,allreduce,allgather,reduce-scatter] [--channels 1,4] [--budget-ms 500]
+//     [--tokens 128,1024,4096]
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs, promisify } from 'node:util';
@@ -16,11 +17,12 @@ import { sizeText, weftJson } from './weft-json.mjs';
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '7' },
-    parts: { type: 'string', default: 'collectives,alltoallv,rate,bidir' },
+    parts: { type: 'string', default: 'collectives,alltoallv,moe,rate,bidir' },
     collectives: { type: 'string', default: 'all2all,allreduce,allgather,reduce-scatter' },
     channels: { type: 'string', default: '1,4' },
     providers: { type: 'string', default: 'shm,tcp' },
     ranks: { type: 'string', default: '4' },
+    tokens: { type: 'string', default: '128,1024,4096' },
     'budget-ms': { type: 'string', default: '500' },
   },
 });
@@ -98,6 +100,34 @@ function unequal(bytes) {
     .every(Boolean);
 }
 
+/** With packing or sums in the library's time, and with its call alone. There is no target. */
+function expertLayer() {
+  const peers = ['mpi', 'gloo'];
+  const columns = ['--columns', 'DispatchMultiPin,CombineMultiPin'];
+  const words = ['moe', '--ranks', `${ranks}`, '--against', peers.join(','), ...columns];
+  const job = () => weftJson([...words, '--tokens', values.tokens, ...budget]).rows;
+  const rows = Array.from({ length: rounds }, job)
+    .flat()
+    .filter((row) => peers.some((peer) => row.column.endsWith(`-${peer}`)));
+  const skipped = rows.find((row) => row.outcome !== 'passed');
+  if (skipped) throw new Error(`${skipped.column} is ${skipped.outcome}: ${skipped.reason}`);
+  const keys = [...new Set(rows.map(({ column, bytes }) => `${column} ${bytes}`))];
+  for (const key of keys) {
+    const own = rows.filter(({ column, bytes }) => `${column} ${bytes}` === key);
+    const ratios = own.map(({ against }) => against.ratios[0]);
+    const [whole, alone] = [ratios, ratios.map((ratio) => ratio.callAlone)].map(ratioText);
+    const { column, routing } = own[0];
+    const tokens = `${routing.tokens[0]}`.padStart(5);
+    console.log(`moe ${column.padEnd(13)} ${tokens} tokens   ${whole}   ${alone}`);
+  }
+}
+
+const ratioText = (found) => {
+  const ratios = found.map(({ ratio }) => ratio);
+  const range = `${Math.min(...ratios).toFixed(2)}…${Math.max(...ratios).toFixed(2)}`;
+  return `${median(ratios).toFixed(3)}x (${range})`.padEnd(21);
+};
+
 /** The last line of what a C program prints. */
 async function cProgram(name, args) {
   const { stdout } = await runFile(buildProgram(name), args, { maxBuffer: 2 ** 26 });
@@ -163,6 +193,12 @@ if (parts.includes('collectives')) {
 if (parts.includes('alltoallv')) {
   console.log('\nUnequal sizes (zipf:1.2); bytes are the mean per peer');
   for (const bytes of [64 * K, 256 * K, M, 4 * M, 16 * M]) results.push(unequal(bytes));
+}
+if (parts.includes('moe')) {
+  console.log(
+    '\nAn expert layer, tokens per rank: Weft’s time over the library’s with packing or sums, over its call alone',
+  );
+  expertLayer();
 }
 if (parts.includes('rate')) {
   console.log(`\nTime of a message                 ${headingOfMedians}`);

@@ -1,4 +1,4 @@
-// npm run screenshots: the pictures of the README, made from real runs on this machine. A lab of namespaces
+// npm run screenshots [-- NAME.png…]: the pictures of README and docs, made from real runs on this machine. A lab of namespaces
 // gives hosts and rails, which needs root; the rest runs over shared memory. Run it on a quiet machine: what
 // the pictures show was measured a moment before.
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -28,7 +28,10 @@ const lab = [
 const folder = mkdtempSync(join(tmpdir(), 'weft-shots-'));
 try {
   mkdirSync(images, { recursive: true });
-  for (const picture of [...runs(), ...pictures()]) picture();
+  const names = process.argv.slice(2);
+  const wanted = pictures().filter(({ name }) => names.length === 0 || names.includes(name));
+  for (const run of new Set(wanted.map((picture) => picture.run))) measure(run);
+  for (const { take } of wanted) take();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -36,24 +39,31 @@ try {
 /** Each run that a picture is made of, as a command line. */
 function runs() {
   const sizes = ['-b', '64K', '-e', '4M'];
-  return [
-    ['the lab, write', [...lab, 'write', ...sizes, '--out', 'write.jsonl']],
-    ['the lab, pairs', [...lab, 'pairs', '--out', 'pairs.jsonl']],
-    [
-      'shared memory, all2all',
-      ['all2all', '--ranks', '4', '--provider', 'shm', ...sizes, '--out', 'all2all.jsonl'],
-    ],
-  ].map(([what, args]) => () => {
-    process.stderr.write(`${what} …\n`);
-    weft(args);
-  });
+  const here = ['--ranks', '4', '--provider', 'shm'];
+  const pages = ['-b', '64K', '-e', '64K', '--requests', '32'];
+  return {
+    'write.jsonl': [...lab, 'write', ...sizes],
+    'pairs.jsonl': [...lab, 'pairs'],
+    'all2all.jsonl': ['all2all', ...here, ...sizes],
+    'moe.jsonl': ['moe', ...here, '--routing', 'zipf:1.2', '--tokens', '512', '--experts', '32'],
+    'kv.jsonl': [...lab, 'kv', ...pages, '--columns', 'PushMultiPin,PullMultiPin'],
+  };
+}
+
+function measure(run) {
+  process.stderr.write(`${run} …\n`);
+  weft([...runs()[run], '--out', run]);
 }
 
 function pictures() {
+  const size = { width: 1100, height: 860 };
+  const of = (take, name, run, ...rest) => ({ name, run, take: () => take(name, run, ...rest) });
   return [
-    () => page('report.png', 'write.jsonl', { width: 1100, height: 860, theme: 'light' }),
-    () => page('report-dark.png', 'pairs.jsonl', { width: 1100, height: 860, theme: 'dark' }),
-    () => chart('all2all.png', 'all2all.jsonl', 'bandwidth'),
+    of(page, 'report.png', 'write.jsonl', { ...size, theme: 'light' }),
+    of(page, 'report-dark.png', 'pairs.jsonl', { ...size, theme: 'dark' }),
+    of(chart, 'all2all.png', 'all2all.jsonl', 'bandwidth', 460),
+    of(chart, 'moe-routing.png', 'moe.jsonl', 'routing', 380),
+    of(chart, 'kv-last-page.png', 'kv.jsonl', 'request-times', 490),
   ];
 }
 
@@ -72,10 +82,10 @@ function page(name, run, { width, height, theme }) {
   screenshot(address, name, width, height);
 }
 
-function chart(name, run, id) {
+function chart(name, run, id, height) {
   const svg = `${name}.svg`;
   weft(['plot', run, '--chart', id, '-o', svg, '--width', '800']);
-  screenshot(pathToFileURL(join(folder, svg)).href, name, 800, 460);
+  screenshot(pathToFileURL(join(folder, svg)).href, name, 800, height);
 }
 
 function screenshot(address, name, width, height) {

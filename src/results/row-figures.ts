@@ -74,7 +74,10 @@ export function transferFigures(rows: readonly Row[]): Figure[] {
   // Of a collective: nccl-tests' figure, which for most of them is also what a rank sends.
   const collective = rows.some((row) => row.busbwGBps !== undefined);
   const rates = collective ? [busRate, ...(rateKnown ? [line] : [])] : [busbw, ...onTheLine];
-  const usual = [gbps, ...rates, latency, ...losses, ...(roundTrips ? [half] : [])];
+  // The requests of kv may be few for its NICs, or start late: then its line cannot be full.
+  const requests = rows.some((row) => row.requestTimes !== undefined);
+  const bounds = requests && rows.some((row) => row.ofBoundPercent !== null) ? [bound] : [];
+  const usual = [gbps, ...rates, ...bounds, latency, ...losses, ...(roundTrips ? [half] : [])];
   return [...usual, ...workloadColumns(rows)];
 }
 

@@ -70,6 +70,18 @@ skipped SingleDMA, MultiDMA: no GPU here
     expect(formatTable({ ...run, rows })).toMatch(/Line Gbps[\s\S]*37\.60/);
   });
 
+  test('shows the share of the bound beside the times of requests where it is known', () => {
+    const request = { column: 'PushRoundRobinPin', bytes: 65_536, us: 10, allowedGbps: 100 };
+    const requestTimes = { requests: 2, quantiles: [1000, 2000] };
+    const known = sampleRow({ ...request, requestTimes, boundNanoseconds: 9210 });
+    expect(formatTable(runOf([known]), { width: 120 })).toMatch(/BusBW % +Bound %[\s\S]*92\.1/);
+    const others = [
+      sampleRow({ ...request, boundNanoseconds: 9210 }),
+      sampleRow({ ...request, requestTimes }),
+    ];
+    for (const row of others) expect(formatTable(runOf([row]))).not.toContain('Bound %');
+  });
+
   test('shows half round trips where there are any', () => {
     const text = formatTable(
       runOf([sampleRow({ column: 'A', bytes: 64, us: 5, roundTrip: true })]),

@@ -7,6 +7,8 @@ interface Bar {
   readonly color: number;
   /** One per place; null where it has none. */
   readonly values: readonly (number | null)[];
+  /** Drawn pale, beside a bar of the same colour that it belongs to. */
+  readonly pale?: boolean;
   /** Of the palette, per place; default: `color` in all. */
   readonly colors?: readonly number[];
   /** What the iterations covered, per place. */
@@ -51,6 +53,7 @@ export function barChart(chart: BarChart): ChartParts | undefined {
         name: bar.name,
         itemStyle: {
           color: `@series${bar.color}`,
+          ...(bar.pale && { opacity: 0.4 }),
           ...(!chart.stacked && { borderRadius: [2, 2, 0, 0] }),
         },
         ...(chart.stacked && { stack: 'all' }),
