@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { isAlive } from '../benchmarks/weft.js';
 import { freePort } from '../world/ranks-in-process.js';
 import type { Cell, Ending, Fault } from './cell.js';
@@ -113,7 +113,7 @@ const serving = (
       const at = new URL('/api/runs', await address(scene));
       expect(await listingAt(at, agent)).toMatchObject({ runs: [planted] });
       await fault.strike?.(scene);
-      shows(await listingAt(at, agent));
+      await vi.waitFor(async () => shows(await listingAt(at, agent)), { timeout: 10_000 });
       agent.destroy();
       process.kill(scene.launcher, 'SIGTERM');
     },
