@@ -43,7 +43,7 @@ export interface Fault {
   /** The process that is held in the phase; default: the rank that is hit, else rank 0. */
   readonly held?: number;
   /** How it is held; see hold.mjs. */
-  readonly mode?: 'hold' | 'forever' | 'pass' | 'eat';
+  readonly mode?: 'hold' | 'forever' | 'linger' | 'pass' | 'eat';
   /** Seconds of `--timeout`. Default: 20. */
   readonly timeout?: number;
   readonly disk?: DiskKind;

@@ -17,6 +17,7 @@
 //        renaming   when the page is written, before it gets its name
 // MODE   hold       (default) the process stands still in the phase
 //        forever    the timed loop never ends
+//        linger     as hold, and the timed loop after the phase never ends
 //        pass       nobody stands still
 //        eat        when FOLDER/eat is there, rank VICTIM takes memory until it is killed; timed loops never end
 import fs, { existsSync, writeFileSync } from 'node:fs';
@@ -91,8 +92,9 @@ function wrapPort() {
     async run(job) {
       const now = phaseOf(job);
       const here = now === phase;
-      const endless = phase === 'first-row' || mode === 'forever' || mode === 'eat';
-      const lasting = now === 'timed' && (here || phase === 'first-row') && endless;
+      const after = phase === 'first-row' || mode === 'linger';
+      const endless = mode === 'forever' || mode === 'eat';
+      const lasting = now === 'timed' && (after || (here && endless));
       const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
       const running = super.run({ ...job, ...often });
       if (!here || rank !== held) return running;

@@ -65,8 +65,10 @@ const killed = (rank: number, phase: Phase): Cell => ({
 const terminated = (rank: number, phase: Phase): Cell => {
   const cause = new RegExp(`rank ${rank} was (stopped|killed) by SIGTERM`);
   const told = new RegExp(`rank ${rank} was stopped by SIGTERM`);
+  // It first asks its parent whether the whole job was told: what is left to do must take longer.
+  const linger = phase === 'verify' || phase === 'calibrate';
   return {
-    fault: toRank('SIGTERM', rank, phase),
+    fault: { ...toRank('SIGTERM', rank, phase), ...(linger && { mode: 'linger' }) },
     phase,
     world: 'local',
     ends: {
