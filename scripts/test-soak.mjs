@@ -40,7 +40,8 @@ const folder = mkdtempSync(join(tmpdir(), 'weft-soak-'));
 const memory = join(folder, 'memory');
 const env = {
   ...process.env,
-  NODE_OPTIONS: `--require ${join(scripts, 'soak-memory.cjs')}`,
+  // V8 gives new objects more pages when it is busy, up to tens of MiB, and keeps them.
+  NODE_OPTIONS: `--max-semi-space-size=1 --require ${join(scripts, 'soak-memory.cjs')}`,
   // malloc writes to all memory that it hands out. libfabric's pools are large, and their pages would otherwise become
   // resident one by one, for hours, as messages reach them.
   MALLOC_PERTURB_: '165',

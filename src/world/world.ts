@@ -180,6 +180,7 @@ function joinedWorld(
   const inOrder = <T>(values: Map<number, unknown>): T[] =>
     Array.from({ length: size }, (_, source) => values.get(source) as T);
   let closing: Promise<void> | undefined;
+  let told: unknown;
   const close = () => {
     closing ??= client.close().then(() => server?.close(defaultTimeoutMs));
     return closing;
@@ -207,10 +208,15 @@ function joinedWorld(
     say: (text) => client.note(text, { aloud: true }),
     hear: (listener) => server?.hear(listener),
     async fail(error, { blames = 'this rank' } = {}) {
-      const first = () =>
-        client.failedRank === rank || !mayFollow(error) ? error : (signal.reason ?? error);
+      const first = () => {
+        if (client.failedRank === rank) return told ?? error;
+        return mayFollow(error) ? (signal.reason ?? error) : error;
+      };
       // The world's own abort comes back as this error: the first failing rank has been named already.
       if (signal.aborted) return first();
+      // What this rank told is why the others leave, and may be why it fails again.
+      if (told !== undefined) return told;
+      told = error;
       reportFailure(error);
       const message = messageOf(error);
       const ofJob = blames === 'nobody';

@@ -17,7 +17,7 @@
 //        renaming   when the page is written, before it gets its name
 // MODE   hold       (default) the process stands still in the phase
 //        forever    the timed loop never ends
-//        linger     as hold, and the timed loop after the phase never ends
+//        linger     as hold, and the next timed loop never ends
 //        pass       nobody stands still
 //        eat        when FOLDER/eat is there, rank VICTIM takes memory until it is killed; timed loops never end
 import fs, { existsSync, writeFileSync } from 'node:fs';
@@ -74,10 +74,12 @@ const isHeldRow = ({ plan: { steps } }) => {
   return false;
 };
 
+const isTimed = ({ expected, iterations }) => !expected && iterations === timedIterations;
+
 function phaseOf(job) {
   if (!isHeldRow(job)) return undefined;
   if (job.expected) return 'verify';
-  if (job.iterations === timedIterations) return 'timed';
+  if (isTimed(job)) return 'timed';
   return job.iterations === 4 && job.batch === 4 ? 'calibrate' : undefined;
 }
 
@@ -92,9 +94,9 @@ function wrapPort() {
     async run(job) {
       const now = phaseOf(job);
       const here = now === phase;
-      const after = phase === 'first-row' || mode === 'linger';
       const endless = mode === 'forever' || mode === 'eat';
-      const lasting = now === 'timed' && (after || (here && endless));
+      const inTime = now === 'timed' && (phase === 'first-row' || (here && endless));
+      const lasting = inTime || (mode === 'linger' && isTimed(job) && mayGo());
       const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
       const running = super.run({ ...job, ...often });
       if (!here || rank !== held) return running;

@@ -66,7 +66,7 @@ const terminated = (rank: number, phase: Phase): Cell => {
   const cause = new RegExp(`rank ${rank} was (stopped|killed) by SIGTERM`);
   const told = new RegExp(`rank ${rank} was stopped by SIGTERM`);
   // It first asks its parent whether the whole job was told: what is left to do must take longer.
-  const linger = phase === 'verify' || phase === 'calibrate';
+  const linger = phase === 'set-up' || phase === 'verify' || phase === 'calibrate';
   return {
     fault: { ...toRank('SIGTERM', rank, phase), ...(linger && { mode: 'linger' }) },
     phase,
@@ -100,7 +100,8 @@ export const missed = (rank: number): RegExp => {
   const who = `rank ${rank}( on host HOST \\(pid N\\))?`;
   const silence = 'does not answer|was lost: it has been silent|cannot be reached';
   const transfers = 'did not (receive|reach|send|answer)|sent nothing';
-  return new RegExp(`missing: ${who}|${who} (${silence}|${transfers}|was stopped)`);
+  const chunks = `chunks from ${who} .*did not arrive`;
+  return new RegExp(`missing: ${who}|${chunks}|${who} (${silence}|${transfers}|was stopped)`);
 };
 
 /** The rank that was stopped misses the others when it wakes up. */

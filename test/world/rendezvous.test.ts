@@ -195,6 +195,16 @@ describe('the end', () => {
     await expect(b!.barrier('y')).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
+  test('of what a rank tells, the first counts: the rest may follow from it', async () => {
+    await using ranks = await openRanks(2);
+    const [a, b] = ranks.worlds;
+    const told = new Error('rank 0 was stopped');
+    const both = [a!.fail(told), a!.fail(new Error('a peer has left'))];
+    expect(await Promise.all(both)).toEqual([told, told]);
+    expect(await a!.fail(new Error('another peer has left'))).toBe(told);
+    expect((await aborted(b!.signal)).message).toMatch(/failed: rank 0 was stopped$/);
+  });
+
   test('closing first is no failure, whoever it is', async () => {
     const ranks = await openRanks(3);
     const [a, b, c] = ranks.worlds;

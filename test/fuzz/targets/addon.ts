@@ -44,8 +44,12 @@ function pathIn(value: unknown, dice: Dice): string[] {
 
 function put(into: unknown, [key, ...rest]: readonly string[], value: unknown): void {
   const object = into as Record<string, unknown>;
-  if (rest.length === 0) object[key!] = value;
-  else put(object[key!], rest, value);
+  if (rest.length > 0) return put(object[key!], rest, value);
+  try {
+    object[key!] = value;
+  } catch {
+    // an array of numbers takes nothing else
+  }
 }
 
 /** Objects that later calls of the same input use again. */
