@@ -44,9 +44,9 @@ function pathIn(value: unknown, dice: Dice): string[] {
 
 function put(into: unknown, [key, ...rest]: readonly string[], value: unknown): void {
   const object = into as Record<string, unknown>;
-  if (rest.length > 0) return put(object[key!], rest, value);
   try {
-    object[key!] = value;
+    if (rest.length > 0) put(object[key!], rest, value);
+    else object[key!] = value;
   } catch {
     // an array of numbers takes nothing else
   }
