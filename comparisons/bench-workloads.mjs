@@ -65,10 +65,9 @@ function collective(id, { against, share }) {
 /** Prints the median of Weft's times over the library's; false when it is above the target. */
 function held(id, peer, bytes, ratios) {
   const met = median(ratios) <= targets[peer];
-  const range = `${Math.min(...ratios).toFixed(2)}…${Math.max(...ratios).toFixed(2)}`;
   console.log(
     `${id.padEnd(14)} ${peer.padEnd(5)} ${sizeText(bytes).padStart(5)} per peer   ` +
-      `${median(ratios).toFixed(3)}x (${range})   target ${targets[peer]}x ${met ? 'met' : 'MISSED'}`,
+      `${ratioText(ratios)}   target ${targets[peer]}x ${met ? 'met' : 'MISSED'}`,
   );
   return met;
 }
@@ -114,16 +113,17 @@ function expertLayer() {
   const keys = [...new Set(rows.map(({ column, bytes }) => `${column} ${bytes}`))];
   for (const key of keys) {
     const own = rows.filter(({ column, bytes }) => `${column} ${bytes}` === key);
-    const ratios = own.map(({ against }) => against.ratios[0]);
-    const [whole, alone] = [ratios, ratios.map((ratio) => ratio.callAlone)].map(ratioText);
+    const found = own.map(({ against }) => against.ratios[0]);
+    const whole = ratioText(found.map(({ ratio }) => ratio));
+    const alone = ratioText(found.map(({ callAlone }) => callAlone.ratio));
     const { column, routing } = own[0];
     const tokens = `${routing.tokens[0]}`.padStart(5);
     console.log(`moe ${column.padEnd(13)} ${tokens} tokens   ${whole}   ${alone}`);
   }
 }
 
-const ratioText = (found) => {
-  const ratios = found.map(({ ratio }) => ratio);
+/** The median and the range. */
+const ratioText = (ratios) => {
   const range = `${Math.min(...ratios).toFixed(2)}…${Math.max(...ratios).toFixed(2)}`;
   return `${median(ratios).toFixed(3)}x (${range})`.padEnd(21);
 };
