@@ -44,8 +44,9 @@ const runFile = promisify(execFile);
 /** Weft's time over the library's. */
 const targets = { mpi: 1.0, gloo: 0.5 };
 const collectives = {
-  // Its sizes are bytes per peer; those of the others are bytes in all.
-  all2all: { against: ['mpi', 'gloo'], share: 1 },
+  // Its sizes are bytes per peer; those of the others are bytes in all. With a channel for each sender, a rank that
+  // copies holds only that sender's queue: over shm of libfabric 1.17, the others would wait for its lock.
+  all2all: { against: ['mpi', 'gloo'], share: 1, column: 'RoundRobinPin', channels: ranks },
   allreduce: { against: ['mpi', 'gloo'], share: ranks },
   allgather: { against: ['mpi', 'gloo'], share: ranks },
   'reduce-scatter': { against: ['mpi'], share: ranks },
@@ -61,10 +62,11 @@ function rowsOf(words) {
 
 /** In each job Weft and the library take turns, round by round, and the job gives the ratio of the two. */
 async function collective(id, peer, bytes) {
-  const size = sizeText(bytes * collectives[id].share);
+  const { share, column = 'SinglePin', channels = 1 } = collectives[id];
+  const size = sizeText(bytes * share);
   const words = [id, '--ranks', `${ranks}`, '--against', peer, '-b', size, '-e', size];
   const found = await untilClear({ ...amount, target: targets[peer] }, () => {
-    const rows = rowsOf([...words, '--columns', 'SinglePin', ...budget]);
+    const rows = rowsOf([...words, '--columns', column, '--channels', `${channels}`, ...budget]);
     return [rows.find((row) => row.column === peer).against.ratios[0].ratio, 1];
   });
   return told(`${id.padEnd(14)} ${peer.padEnd(5)} ${sizeText(bytes).padStart(5)} per peer`, found);
