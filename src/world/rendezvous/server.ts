@@ -1,13 +1,13 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../process-facts.js';
-import { admit, Refusal, type Secret } from './auth.js';
+import type { Secret } from './auth.js';
 import { Collectives } from './collectives.js';
-import { Connection } from './connection.js';
+import type { Connection } from './connection.js';
+import { Door } from './door.js';
 import { encodeFrames } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
-import { listenAt } from './listen.js';
 import type { Meeting } from './meeting.js';
 import { type Failure, type Request, requestSchema } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
@@ -24,9 +24,6 @@ interface ServerOptions {
   readonly silenceMs: number;
 }
 
-/** Connections that have not proved themselves, besides one for each rank; when there are more, the oldest goes. */
-const mostStrangers = 1024;
-const handshakeMs = 10_000;
 /** After a rank says that it failed: time for the loss of another to be seen, which is the cause then. */
 const settleMs = 100;
 
@@ -35,25 +32,35 @@ const settleMs = 100;
  * goodbye. The first failure is told to everyone and ends the job; strangers never do.
  */
 export class RendezvousServer {
-  readonly #server: Server;
   readonly #options: ServerOptions;
   readonly #roster: Roster;
   readonly #collectives: Collectives;
-  readonly #strangers = new Set<Connection>();
   readonly #failing = new Set<Seat>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
   readonly #joinDeadline: PatientDeadline;
+  #door: Door | undefined;
   #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
 
   static async open(options: ServerOptions): Promise<RendezvousServer> {
-    return new RendezvousServer(await listenAt(options.meeting), options);
+    const server = new RendezvousServer(options);
+    try {
+      server.#door = await Door.open({
+        ...options,
+        expected: options.size,
+        enter: (connection, first) => server.#join(connection, requestSchema.parse(first)),
+        refused: (who) => server.#remember(who),
+      });
+      return server;
+    } catch (error) {
+      await server.close(0);
+      throw error;
+    }
   }
 
-  private constructor(server: Server, options: ServerOptions) {
-    this.#server = server;
+  private constructor(options: ServerOptions) {
     this.#options = options;
     this.#roster = new Roster(options.size, options.expectedHosts);
     const send = (rank: number, frames: Buffer) =>
@@ -61,12 +68,11 @@ export class RendezvousServer {
     this.#collectives = new Collectives(this.#roster, send);
     this.#joinDeadline = new PatientDeadline(options.timeoutMs, () => this.#failJoin());
     this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
-    server.on('connection', (socket) => void this.#meet(socket));
-    server.on('error', () => {}); // accept failed (no file descriptors): the rank will try again
   }
 
   get address(): AddressInfo {
-    return this.#server.address() as AddressInfo;
+    if (this.#door === undefined) throw new Error('rank 0 does not listen yet');
+    return this.#door.address;
   }
 
   /** What ranks say aloud from now on. */
@@ -86,8 +92,7 @@ export class RendezvousServer {
     this.#joinDeadline.cancel();
     this.#clock.stop();
     this.#collectives.close();
-    this.#server.close();
-    for (const stranger of this.#strangers) stranger.destroy();
+    this.#door?.close();
     const bye = encodeFrames({ t: 'bye' });
     await Promise.all(
       this.#roster.seats.map(({ connection }) => {
@@ -95,25 +100,6 @@ export class RendezvousServer {
         return connection.end();
       }),
     );
-  }
-
-  async #meet(socket: Socket): Promise<void> {
-    const connection = new Connection(socket);
-    this.#strangers.add(connection);
-    if (this.#strangers.size > mostStrangers + this.#options.size) {
-      const [oldest] = this.#strangers;
-      oldest?.destroy();
-    }
-    try {
-      await admit(connection, this.#options.secret, handshakeMs);
-      this.#join(connection, requestSchema.parse(await connection.receive(handshakeMs)));
-    } catch (error) {
-      const why = error instanceof Refusal ? error.message : 'it does not use the protocol of Weft';
-      this.#remember(`a connection from ${connection.peer} (${why})`);
-      await connection.end();
-    } finally {
-      this.#strangers.delete(connection);
-    }
   }
 
   /** The last few refusals are told when ranks are missing: they are often the missing ranks. */
