@@ -1,10 +1,11 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { admit, Refusal, type Secret } from './auth.js';
+import { admit, type DoorName, Refusal, type Secret } from './auth.js';
 import { Connection } from './connection.js';
 import { listenAt } from './listen.js';
 import type { Meeting } from './meeting.js';
 
 interface DoorOptions {
+  readonly name: DoorName;
   readonly meeting: Meeting;
   readonly secret: Secret;
   /** How many ranks will come. */
@@ -53,7 +54,8 @@ export class Door {
       oldest?.destroy();
     }
     try {
-      await admit(connection, this.#options.secret, handshakeMs);
+      const { name, secret } = this.#options;
+      await admit(connection, secret, handshakeMs, name);
       this.#options.enter(connection, await connection.receive(handshakeMs));
     } catch (error) {
       const why = error instanceof Refusal ? error.message : 'it does not use the protocol of Weft';

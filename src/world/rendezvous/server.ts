@@ -9,9 +9,11 @@ import { Door } from './door.js';
 import { encodeFrames } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import type { Meeting } from './meeting.js';
-import { type Failure, type Request, requestSchema } from './messages.js';
+import { type Failure, type Request, requestSchema, welcomeOp } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
+import { Relays } from './relays.js';
 import { Roster, type Seat, seconds } from './roster.js';
+import { Tree } from './tree.js';
 
 interface ServerOptions {
   readonly size: number;
@@ -22,6 +24,8 @@ interface ServerOptions {
   readonly heartbeatMs: number;
   /** Silence after which a rank counts as lost. */
   readonly silenceMs: number;
+  /** How many ranks a relay serves. */
+  readonly fanOut?: number | undefined;
 }
 
 /** After a rank says that it failed: time for the loss of another to be seen, which is the cause then. */
@@ -35,20 +39,26 @@ export class RendezvousServer {
   readonly #options: ServerOptions;
   readonly #roster: Roster;
   readonly #collectives: Collectives;
+  readonly #relays: Relays;
+  readonly #unwelcomed = new Set<number>();
   readonly #failing = new Set<Seat>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
   readonly #joinDeadline: PatientDeadline;
   #door: Door | undefined;
+  /** What the user should know of how the ranks are served. */
+  readonly warnings: string[] = [];
   #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
+  #welcomeFrames: Buffer | undefined;
 
   static async open(options: ServerOptions): Promise<RendezvousServer> {
     const server = new RendezvousServer(options);
     try {
       server.#door = await Door.open({
         ...options,
+        name: 'rank 0',
         expected: options.size,
         enter: (connection, first) => server.#join(connection, requestSchema.parse(first)),
         refused: (who) => server.#remember(who),
@@ -65,7 +75,11 @@ export class RendezvousServer {
     this.#roster = new Roster(options.size, options.expectedHosts);
     const send = (rank: number, frames: Buffer) =>
       this.#roster.at(rank)?.connection.sendEncoded(frames);
-    this.#collectives = new Collectives(this.#roster, send);
+    const tree = new Tree(options.size, options.fanOut);
+    const warn = (text: string) => this.#warn(text);
+    this.#relays = new Relays({ roster: this.#roster, tree, warn, settleMs });
+    const paths = tree.hasRelays ? this.#relays : undefined;
+    this.#collectives = new Collectives(this.#roster, send, paths);
     this.#joinDeadline = new PatientDeadline(options.timeoutMs, () => this.#failJoin());
     this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
   }
@@ -92,6 +106,7 @@ export class RendezvousServer {
     this.#joinDeadline.cancel();
     this.#clock.stop();
     this.#collectives.close();
+    this.#relays.close();
     this.#door?.close();
     const bye = encodeFrames({ t: 'bye' });
     await Promise.all(
@@ -139,14 +154,33 @@ export class RendezvousServer {
       return;
     }
     const seat = this.#roster.seat(member, connection);
-    if (this.#roster.full) {
-      this.#joinDeadline.cancel();
-      this.#broadcast({ t: 'welcome', members: this.#roster.members });
-    }
+    if (this.#roster.full) this.#joinDeadline.cancel();
+    this.#relays.joined(member.rank, request.relay);
+    this.#welcome();
     connection.handle({
       message: (message) => this.#serve(seat, requestSchema.parse(message)),
       closed: (error) => this.#lost(seat, error),
     });
+  }
+
+  /** Once, when all have joined and everyone has said whether it reaches its relay. */
+  #welcome(): void {
+    if (!this.#roster.full || !this.#relays.settled || this.#welcomeFrames !== undefined) return;
+    this.#welcomeFrames = encodeFrames({ t: 'welcome', members: this.#roster.members });
+    this.#relays.flush();
+    for (const { member, connection } of this.#roster.seats) {
+      if (this.#relays.isRelayed(member.rank)) this.#unwelcomed.add(member.rank);
+      else connection.sendEncoded(this.#welcomeFrames);
+    }
+  }
+
+  #direct({ member, connection, left }: Seat, why?: string): void {
+    this.#relays.direct(member.rank, left ? undefined : why);
+    if (this.#unwelcomed.delete(member.rank) && this.#welcomeFrames !== undefined) {
+      connection.sendEncoded(this.#welcomeFrames);
+    }
+    this.#collectives.resend(member.rank);
+    this.#welcome();
   }
 
   #serve(seat: Seat, request: Request): void {
@@ -172,9 +206,26 @@ export class RendezvousServer {
         this.#roster.leave(seat);
         this.#collectives.leave(rank);
         break;
+      case 'relayed':
+        this.#relays.relayed(rank);
+        this.#welcome();
+        break;
+      case 'direct':
+        this.#direct(seat, request.why);
+        break;
+      case 'got':
+        if (request.op === welcomeOp) this.#unwelcomed.delete(rank);
+        else this.#collectives.got(rank, request.op);
+        break;
       case 'join':
         throw new Error('it joined twice');
     }
+  }
+
+  #warn(text: string): void {
+    if (this.#failure !== undefined || this.#closing) return;
+    this.warnings.push(text);
+    this.#heard?.(0, text);
   }
 
   /** A rank that dies makes transfers of others fail, which may say so before its connection closes. */
