@@ -10,7 +10,8 @@ import {
 } from './identity.js';
 import { enterRank, reportFailure } from './launch/rank-process.js';
 import { ancestors, describeSelf } from './process-facts.js';
-import { type ClockOffset, RendezvousClient } from './rendezvous/client.js';
+import { RendezvousClient } from './rendezvous/client.js';
+import type { ClockOffset } from './rendezvous/clock-offset.js';
 import { planMeeting } from './rendezvous/meeting.js';
 import type { Member } from './rendezvous/messages.js';
 import { announce, learnJob, leavingBoard } from './rendezvous/notice.js';

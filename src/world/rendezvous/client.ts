@@ -1,17 +1,18 @@
 import { WeftError } from '../../errors.js';
 import { version } from '../process-facts.js';
 import { type CallOptions, Calls } from './calls.js';
+import { type ClockOffset, readOffset } from './clock-offset.js';
 import type { Connection } from './connection.js';
 import { encodeFrames, requestLimits } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import {
-  AbsentRanks,
   type CollectiveKind,
   collectiveOp,
   type Failure,
   type Member,
   type Reply,
   replySchema,
+  toError,
   welcomeOp,
 } from './messages.js';
 import { type ReachOptions, reach } from './reach.js';
@@ -33,20 +34,6 @@ interface ClientOptions extends ReachOptions {
 
 /** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
 const serverGraceMs = 3000;
-
-/** Of two clocks: the true difference is within half a round trip of it. */
-export interface ClockOffset {
-  readonly offsetMs: number;
-  readonly roundTripMs: number;
-}
-
-const clockReadings = 3;
-
-const toError = ({ code, message, hint, absent }: Failure): WeftError =>
-  new WeftError(code, message, {
-    ...(hint !== undefined && { hint }),
-    ...(absent && { cause: new AbsentRanks(absent) }),
-  });
 
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {
@@ -146,18 +133,13 @@ export class RendezvousClient {
     this.#connection.send({ t: 'note', text: text.slice(0, 256), ...how });
   }
 
-  /** How far this host's clock is ahead of rank 0's, from the answer that took least time. */
-  async clockOffset(options: CallOptions): Promise<ClockOffset> {
-    const readings: ClockOffset[] = [];
-    for (let ask = 0; ask < clockReadings; ask++) {
+  /** How far this host's clock is ahead of rank 0's. */
+  clockOffset(options: CallOptions): Promise<ClockOffset> {
+    return readOffset(async () => {
       const op = `clock ${this.#clockReadings++}`;
-      const sentMs = Date.now();
       const values = await this.#call(op, { t: 'clock', op }, options);
-      const heardMs = Date.now();
-      const offsetMs = (sentMs + heardMs) / 2 - Number(values.get(0));
-      readings.push({ offsetMs, roundTripMs: heardMs - sentMs });
-    }
-    return readings.reduce((best, one) => (one.roundTripMs < best.roundTripMs ? one : best));
+      return Number(values.get(0));
+    });
   }
 
   /** Resolves when rank 0 has told all ranks, or cannot any more. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorCodes } from '../../errors.js';
+import { errorCodes, WeftError } from '../../errors.js';
 
 const rank = z.number().int().min(0);
 
@@ -46,6 +46,12 @@ export class AbsentRanks extends Error {
     this.ranks = ranks;
   }
 }
+
+export const toError = ({ code, message, hint, absent }: Failure): WeftError =>
+  new WeftError(code, message, {
+    ...(hint !== undefined && { hint }),
+    ...(absent && { cause: new AbsentRanks(absent) }),
+  });
 
 export const requestSchema = z.discriminatedUnion('t', [
   z.object({

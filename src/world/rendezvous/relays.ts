@@ -20,6 +20,8 @@ export class Relays {
   readonly #relayed = new Set<number>();
   /** Ranks that have a relay and have not said whether they reach it. */
   readonly #open: Set<number>;
+  readonly #unwelcomed = new Set<number>();
+  #welcome: Buffer | undefined;
   #fallen: { readonly rank: number; readonly why: string }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -28,11 +30,6 @@ export class Relays {
     const { roster, tree } = options;
     const everyone = Array.from({ length: roster.size }, (_, rank) => rank);
     this.#open = new Set(everyone.filter((rank) => tree.parentOf(rank) !== undefined));
-  }
-
-  /** Everyone has said whether its relay can be reached. */
-  get settled(): boolean {
-    return this.#open.size === 0;
   }
 
   isRelayed(rank: number): boolean {
@@ -49,7 +46,7 @@ export class Relays {
     return relays;
   }
 
-  /** Names its relay to a rank that has joined, and a rank that has joined to those below it. */
+  /** Rank 0 is told of a rank that has joined. It names its relay to it, and names it to those below it. */
   joined(rank: number, offer: Offer): void {
     const { tree, roster } = this.#options;
     this.#offers.set(rank, offer);
@@ -57,21 +54,42 @@ export class Relays {
     for (const child of tree.childrenOf(rank)) {
       if (roster.at(child) !== undefined) this.#introduce(child);
     }
+    this.#welcomeAll();
+  }
+
+  welcomed(rank: number): void {
+    this.#unwelcomed.delete(rank);
   }
 
   relayed(rank: number): void {
     if (!this.#open.delete(rank)) throw new Error('it has said already how it is served');
     this.#relayed.add(rank);
+    this.#welcomeAll();
   }
 
   direct(rank: number, why?: string): void {
     const hadRelay = this.#relayed.delete(rank);
     if (!this.#open.delete(rank) && !hadRelay) throw new Error('it has no relay');
     if (why !== undefined) this.#fell(rank, why);
+    if (this.#unwelcomed.delete(rank) && this.#welcome !== undefined) {
+      this.#options.roster.at(rank)?.connection.sendEncoded(this.#welcome);
+    }
+    this.#welcomeAll();
   }
 
-  /** What is to be told is told now: at the latest when the world forms, or never. */
-  flush(): void {
+  /** Once, when all have joined and everyone has said whether it reaches its relay. */
+  #welcomeAll(): void {
+    const { roster } = this.#options;
+    if (!roster.full || this.#open.size > 0 || this.#welcome !== undefined) return;
+    this.#welcome = encodeFrames({ t: 'welcome', members: roster.members });
+    this.#tellFallen();
+    for (const { member, connection } of roster.seats) {
+      if (this.#relayed.has(member.rank)) this.#unwelcomed.add(member.rank);
+      else connection.sendEncoded(this.#welcome);
+    }
+  }
+
+  #tellFallen(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const [first] = this.#fallen;
@@ -106,6 +124,7 @@ export class Relays {
   #fell(rank: number, why: string): void {
     this.#fallen.push({ rank, why });
     // While the world forms, everyone is waited for.
-    if (this.settled) this.#timer ??= setTimeout(() => this.flush(), this.#options.settleMs);
+    if (this.#welcome !== undefined)
+      this.#timer ??= setTimeout(() => this.#tellFallen(), this.#options.settleMs);
   }
 }

@@ -1,13 +1,12 @@
 import type { AddressInfo } from 'node:net';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { version } from '../process-facts.js';
 import type { Secret } from './auth.js';
 import { Collectives } from './collectives.js';
 import type { Connection } from './connection.js';
 import { Door } from './door.js';
 import { encodeFrames } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
+import { conflictOf } from './join-conflict.js';
 import type { Meeting } from './meeting.js';
 import { type Failure, type Request, requestSchema, welcomeOp } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
@@ -40,7 +39,6 @@ export class RendezvousServer {
   readonly #roster: Roster;
   readonly #collectives: Collectives;
   readonly #relays: Relays;
-  readonly #unwelcomed = new Set<number>();
   readonly #failing = new Set<Seat>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
@@ -51,7 +49,6 @@ export class RendezvousServer {
   #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
-  #welcomeFrames: Buffer | undefined;
 
   static async open(options: ServerOptions): Promise<RendezvousServer> {
     const server = new RendezvousServer(options);
@@ -125,29 +122,9 @@ export class RendezvousServer {
 
   #join(connection: Connection, request: Request): void {
     if (request.t !== 'join') throw new Error('it did not join first');
-    const { member, size } = request;
-    const here = `rank ${member.rank} on host ${member.host} (pid ${member.pid})`;
-    // Two versions may not make the same calls in the same order: they would wait for each other.
-    if (request.version !== version) {
-      this.#abort({
-        code: 'PREFLIGHT',
-        message: `${here} runs Weft ${request.version}, but rank 0 on host ${hostname()} runs ${version}`,
-        hint: 'Install the same version of Weft on every host.',
-      });
-    }
-    if (this.#failure === undefined && (size !== this.#roster.size || member.rank >= size)) {
-      this.#abort({
-        code: 'LAUNCHER_CONFLICT',
-        message: `${here} expects ${size} ranks, but rank 0 expects ${this.#roster.size}`,
-      });
-    } else if (this.#failure === undefined && this.#roster.at(member.rank) !== undefined) {
-      const first = this.#roster.name(member.rank);
-      this.#abort({
-        code: 'LAUNCHER_CONFLICT',
-        message: `two processes are rank ${member.rank}: ${first}, and ${here}`,
-        hint: 'Each rank needs its own number. Was the program started twice, or did the launcher set the same rank?',
-      });
-    }
+    const { member } = request;
+    const conflict = conflictOf(request, this.#roster);
+    if (conflict !== undefined) this.#abort(conflict);
     if (this.#failure !== undefined) {
       connection.send({ t: 'abort', failure: this.#failure });
       void connection.end();
@@ -156,31 +133,10 @@ export class RendezvousServer {
     const seat = this.#roster.seat(member, connection);
     if (this.#roster.full) this.#joinDeadline.cancel();
     this.#relays.joined(member.rank, request.relay);
-    this.#welcome();
     connection.handle({
       message: (message) => this.#serve(seat, requestSchema.parse(message)),
       closed: (error) => this.#lost(seat, error),
     });
-  }
-
-  /** Once, when all have joined and everyone has said whether it reaches its relay. */
-  #welcome(): void {
-    if (!this.#roster.full || !this.#relays.settled || this.#welcomeFrames !== undefined) return;
-    this.#welcomeFrames = encodeFrames({ t: 'welcome', members: this.#roster.members });
-    this.#relays.flush();
-    for (const { member, connection } of this.#roster.seats) {
-      if (this.#relays.isRelayed(member.rank)) this.#unwelcomed.add(member.rank);
-      else connection.sendEncoded(this.#welcomeFrames);
-    }
-  }
-
-  #direct({ member, connection, left }: Seat, why?: string): void {
-    this.#relays.direct(member.rank, left ? undefined : why);
-    if (this.#unwelcomed.delete(member.rank) && this.#welcomeFrames !== undefined) {
-      connection.sendEncoded(this.#welcomeFrames);
-    }
-    this.#collectives.resend(member.rank);
-    this.#welcome();
   }
 
   #serve(seat: Seat, request: Request): void {
@@ -208,13 +164,13 @@ export class RendezvousServer {
         break;
       case 'relayed':
         this.#relays.relayed(rank);
-        this.#welcome();
         break;
       case 'direct':
-        this.#direct(seat, request.why);
+        this.#relays.direct(rank, seat.left ? undefined : request.why);
+        this.#collectives.resend(rank);
         break;
       case 'got':
-        if (request.op === welcomeOp) this.#unwelcomed.delete(rank);
+        if (request.op === welcomeOp) this.#relays.welcomed(rank);
         else this.#collectives.got(rank, request.op);
         break;
       case 'join':
