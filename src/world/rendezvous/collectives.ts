@@ -182,11 +182,10 @@ export class Collectives {
     const collective = this.#open.get(op);
     if (collective === undefined) return;
     const culprits = this.#culprits(collective, rank);
-    // All relays above have it, but not the rank: the link from the nearest one is to blame.
-    const relay = collective.sent && this.#paths?.above(rank)[0];
-    if (culprits.size === 0 && relay !== undefined) culprits.add(relay);
     this.#gaveUpOn.set(rank, culprits);
-    const missing = this.#roster.describe([...culprits]);
+    // All relays above have it, but not the rank, as far as rank 0 can tell: the link between them, or the rank itself.
+    const nearest = culprits.size === 0 && collective.sent && this.#paths?.above(rank)[0];
+    const missing = this.#roster.describe(nearest ? [nearest] : [...culprits]);
     const message = `${collective.title} timed out after ${seconds(timeoutMs)}; missing: ${missing}`;
     this.#refuse(op, collective, rank, { code: 'TIMEOUT', message });
   }
