@@ -1,6 +1,8 @@
 // Comparisons in turns: A, B, A, B, … in one run, so that what disturbs the machine disturbs both. Each turn gives a
-// median; the lower quartiles of those are compared. Over TCP a run is fast or three times slower by the luck of its
-// connection, whoever runs it, and the median of a few runs would compare lucks.
+// median. `report` compares the lower quartiles of those: over TCP a run is fast or three times slower by the luck of its
+// connection, whoever runs it, and the median of a few runs would compare lucks. `untilClear` compares round by round and
+// goes on until luck no longer decides.
+import { pairedRatio } from '../dist/measure/paired-ratio.js';
 
 export const quartile = (list) => [...list].sort((a, b) => a - b)[list.length >> 2];
 export const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
@@ -31,4 +33,29 @@ export function report(label, ours, theirs, target, judge = quartile) {
       `(${byRound[0]}…${byRound.at(-1)})   ${(beside(ours) / beside(theirs)).toFixed(3)}x${verdict}`,
   );
   return !missed;
+}
+
+/**
+ * Runs rounds, each of which gives our time and theirs, until the interval of the ratio lies on one side of the target,
+ * and at most `most` rounds. `MISSED`: even the low end of the interval is above the target. `unclear`: only the ratio is.
+ */
+export async function untilClear({ fewest, most, target }, round) {
+  const [ours, theirs] = [[], []];
+  for (;;) {
+    const [own, other] = await round();
+    ours.push(own);
+    theirs.push(other);
+    const { ratio, interval } = pairedRatio(ours, theirs);
+    const clear = interval[1] <= target || interval[0] > target;
+    if (ours.length < fewest || (!clear && ours.length < most)) continue;
+    const verdict = ratio <= target ? 'met' : clear ? 'MISSED' : 'unclear';
+    return { ratio, interval, ours, theirs, target, verdict };
+  }
+}
+
+/** As text: `1.012x (0.98 … 1.04, 15 rounds)   target 1.031x met`. */
+export function verdictText({ ratio, interval, ours, target, verdict }) {
+  const [low, high] = interval.map((end) => end.toFixed(2));
+  const found = `${ratio.toFixed(3)}x (${low} … ${high}, ${ours.length} rounds)`;
+  return `${found.padEnd(34)} target ${target}x ${verdict}`;
 }

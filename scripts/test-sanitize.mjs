@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { countedOf, frameFormat } from './leak-reports.mjs';
 import { runCommand } from './setup/command.mjs';
 import { headerFolders, sources } from './setup/native-build.mjs';
 import { compileAll } from './setup/native-objects.mjs';
@@ -69,8 +70,9 @@ async function address(chosen) {
     WEFT_SANITIZED: addon,
     NODE_OPTIONS: `--require=${join(root, 'scripts/sanitize-addon.cjs')}`,
     // Node has signal handlers and stacks of its own. Reports go to files: a child's stderr may be thrown away.
-    ASAN_OPTIONS: `allow_user_segv_handler=1:detect_stack_use_after_return=0:log_path=${reports}/address`,
-    LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0:report_objects=0`,
+    ASAN_OPTIONS: `allow_user_segv_handler=1:detect_stack_use_after_return=0:log_path=${reports}/address:stack_trace_format='${frameFormat}'`,
+    // Node always leaves something: what counts is told from the reports, and no process fails by it.
+    LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0:report_objects=0:exitcode=0`,
     UBSAN_OPTIONS: `print_stacktrace=1:log_path=${reports}/undefined`,
   };
   const loads = `require(${JSON.stringify(join(root, 'build/Release/weft.node'))});
@@ -83,9 +85,10 @@ async function address(chosen) {
   const { status } = spawnSync(process.execPath, [vitest, 'run', ...slow, ...tests], {
     ...{ cwd: root, env, stdio: 'inherit' },
   });
-  const found = readdirSync(reports);
-  for (const name of found)
-    console.log(`${name}\n${readFileSync(join(reports, name), 'utf8').slice(0, 6000)}`);
+  const found = readdirSync(reports)
+    .map((name) => [name, countedOf(readFileSync(join(reports, name), 'utf8'), addon)])
+    .filter(([, counted]) => counted !== '');
+  for (const [name, counted] of found) console.log(`${name}\n${counted.slice(0, 6000)}`);
   end('AddressSanitizer and UndefinedBehaviorSanitizer', status === 0 && found.length === 0);
 }
 

@@ -174,12 +174,12 @@ function valuesOf(rows: readonly (readonly GlanceRow[])[]): RowValues {
   };
 }
 
-/** Enough for any figure, and short where they are stored. */
 /** The pairs of a large matrix are one row: a history of each of a million says nothing. */
 function ofAll({ labels: { from: _, to: __, ...labels }, ...row }: GlanceRow): GlanceRow {
   return { ...row, labels };
 }
 
+/** Enough for any figure, and short where they are stored. */
 const digits = 7;
 
 const passed = ({ outcome }: GlanceRow): boolean => outcome === 'passed';

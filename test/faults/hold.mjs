@@ -8,7 +8,7 @@
 // PHASE  join       before it connects to rank 0
 //        set-up     before it opens its endpoints
 //        verify     after the verified iteration of the held row, before the bytes are compared
-//        calibrate  in the middle of the calibration of that row
+//        calibrate  after the first run of the calibration of that row
 //        timed      in the timed loop of that row
 //        first-row  before the row before it is written; the timed loop of the held row then never ends
 //        write-out  before the held row is written
@@ -80,7 +80,7 @@ function phaseOf(job) {
   if (!isHeldRow(job)) return undefined;
   if (job.expected) return 'verify';
   if (isTimed(job)) return 'timed';
-  return job.iterations === 4 && job.batch === 4 ? 'calibrate' : undefined;
+  return job.iterations === 1 && job.batch === 1 ? 'calibrate' : undefined;
 }
 
 function wrapPort() {

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,6 +121,13 @@ export class Place implements Disposable {
     } catch {
       // full, as it should be
     }
+  }
+
+  /** Takes the pages of a rank's shared memory from under it and its peers: the next touch of one is a bus error. */
+  cutSegments(rank: number): void {
+    const own = readdirSync(this.shm).filter((name) => name.includes(`-${this.pidOf(rank)}-`));
+    if (own.length === 0) throw new Error(`rank ${rank} has no shared memory`);
+    for (const name of own) truncateSync(join(this.shm, name));
   }
 
   /** As an error of the disk does: from now on every write fails, also to open files. */

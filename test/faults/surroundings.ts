@@ -1,4 +1,4 @@
-import { rmSync, statfsSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -15,6 +15,7 @@ import {
 } from './cell.js';
 import { setBack } from './clock.js';
 import type { Scene } from './scene.js';
+import { sharedMemoryCells } from './shared-memory.js';
 
 const beforeFile = (phase: Phase) => phase === 'join' || phase === 'set-up';
 /** What cannot be written when the disk fails in a phase. */
@@ -177,36 +178,6 @@ const limited: readonly Cell[] = [
     world: 'local',
     ends: { ...passes, says: [/not page-locked/] },
   },
-  {
-    fault: { name: '/dev/shm too small', on: 'host', shm: '256K' },
-    phase: 'join',
-    world: 'local',
-    ends: { ...passes, says: [/\/dev\/shm has only \S+ free/] },
-  },
-  {
-    fault: {
-      name: '/dev/shm fills up',
-      on: 'host',
-      shm: '64M',
-      strike: ({ place }) => place.fillShm(),
-    },
-    phase: 'set-up',
-    world: 'local',
-    ends: { exit: 3, says: [/\/dev\/shm has only 0 free/] },
-  },
-  {
-    fault: {
-      ...{ name: '/dev/shm fills up', on: 'host', shm: '64M', mode: 'pass' },
-      strike: ({ place }) => {
-        place.fillShm();
-        expect(statfsSync(place.shm).bavail).toBe(0);
-      },
-    },
-    phase: 'timed',
-    world: 'local',
-    // An endpoint takes all of its shared memory when it is opened: nothing is missing later.
-    ends: passes,
-  },
 ];
 
 /** Somebody else listens where rank 0 should. */
@@ -238,5 +209,6 @@ export const surroundingCells: readonly Cell[] = [
   ...(['set-up', 'verify', 'calibrate', 'timed', 'write-out', 'footer'] as const).map(second),
   ...(['set-up', 'verify', 'timed', 'write-out', 'footer'] as const).map(clockBack),
   ...limited,
+  ...sharedMemoryCells,
   portTaken(),
 ];

@@ -11,7 +11,7 @@ export function buildStandIn(): string {
   const folder = mkdtempSync(join(tmpdir(), 'weft-stand-in-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const library = join(folder, 'libcuda.so.1');
-  const sources = ['driver', 'streams', 'host-kernels', 'other-calls'].map(source);
+  const sources = ['driver', 'memory', 'streams', 'host-kernels', 'other-calls'].map(source);
   const flags = ['-std=c++20', '-O2', '-shared', '-fPIC', '-Wno-unknown-pragmas'];
   execFileSync('g++', [...flags, '-o', library, ...sources], { stdio: 'inherit' });
   return library;

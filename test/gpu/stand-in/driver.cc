@@ -7,14 +7,11 @@
 //   STAND_IN_SLOW=weft_fill   this kernel takes twice its time
 //   STAND_IN_LOG=file   gets a line of rank, call and value for each context retained and each attribute set
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,25 +22,22 @@ using namespace weft;
 
 namespace {
 
-constexpr CuResult kInvalidValue = 1, kInvalidContext = 201, kNotRegistered = 713, kAlreadyRegistered = 712;
-constexpr CuResult kInvalidDevice = 101, kNotFound = 500, kInvalidImage = 200;
+constexpr CuResult kInvalidContext = 201, kInvalidDevice = 101, kNotFound = 500, kInvalidImage = 200;
 
-std::mutex gate;
-std::map<CuPointer, size_t> blocks;
-std::map<void*, size_t> registered;
-size_t used = 0;
 thread_local std::vector<CuContext> current;
-
-size_t setting(const char* name, size_t otherwise) {
-  const char* text = std::getenv(name);
-  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 CuResult asked(const char* call) {
   const char* list = std::getenv("STAND_IN_FAIL");
   std::string key = std::string(call) + ":";
   const char* found = list ? std::strstr(list, key.c_str()) : nullptr;
   return found ? std::atoi(found + key.size()) : 0;
+}
+
+}  // namespace
+
+size_t setting(const char* name, size_t otherwise) {
+  const char* text = std::getenv(name);
+  return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 void tell(const char* call, int value) {
@@ -55,15 +49,10 @@ void tell(const char* call, int value) {
   close(fd);
 }
 
-}  // namespace
-
 CuResult inContext(const char* call) {
   if (current.empty()) return kInvalidContext;
   return asked(call);
 }
-
-#define ANSWER(expression) \
-  if (CuResult result = (expression)) return result
 
 extern "C" {
 
@@ -135,97 +124,6 @@ CuResult cuCtxPopCurrent_v2(CuContext* context) {
   if (current.empty()) return kInvalidContext;
   *context = current.back();
   current.pop_back();
-  return 0;
-}
-CuResult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  ANSWER(inContext("cuMemGetInfo_v2"));
-  std::lock_guard lock(gate);
-  *total = setting("STAND_IN_BYTES", 256u << 20);
-  *free = *total - used;
-  return 0;
-}
-CuResult cuMemAlloc_v2(CuPointer* pointer, size_t bytes) {
-  ANSWER(inContext("cuMemAlloc_v2"));
-  std::lock_guard lock(gate);
-  if (bytes > setting("STAND_IN_BYTES", 256u << 20) - used) return cu::kOutOfMemory;
-  *pointer = reinterpret_cast<CuPointer>(std::aligned_alloc(512, (bytes + 511) / 512 * 512));
-  std::memset(reinterpret_cast<void*>(*pointer), 0xcd, bytes);
-  blocks[*pointer] = bytes;
-  used += bytes;
-  return 0;
-}
-CuResult cuMemFree_v2(CuPointer pointer) {
-  ANSWER(inContext("cuMemFree_v2"));
-  std::lock_guard lock(gate);
-  auto found = blocks.find(pointer);
-  if (found == blocks.end()) return kInvalidValue;
-  used -= found->second;
-  blocks.erase(found);
-  std::free(reinterpret_cast<void*>(pointer));
-  return 0;
-}
-CuResult cuMemcpyHtoDAsync_v2(CuPointer to, const void* from, size_t bytes, CuStream) {
-  ANSWER(inContext("cuMemcpyHtoDAsync_v2"));
-  spend("cuMemcpyHtoDAsync_v2", bytes);
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return 0;
-}
-CuResult cuMemcpyDtoHAsync_v2(void* to, CuPointer from, size_t bytes, CuStream) {
-  ANSWER(inContext("cuMemcpyDtoHAsync_v2"));
-  spend("cuMemcpyDtoHAsync_v2", bytes);
-  std::memcpy(to, reinterpret_cast<void*>(from), bytes);
-  return 0;
-}
-CuResult cuMemcpyDtoDAsync_v2(CuPointer to, CuPointer from, size_t bytes, CuStream) {
-  ANSWER(inContext("cuMemcpyDtoDAsync_v2"));
-  spend("cuMemcpyDtoDAsync_v2", bytes);
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from), bytes);
-  return 0;
-}
-CuResult cuMemsetD8Async(CuPointer to, unsigned char value, size_t count, CuStream) {
-  ANSWER(inContext("cuMemsetD8Async"));
-  spend("cuMemsetD8Async", count);
-  std::memset(reinterpret_cast<void*>(to), value, count);
-  return 0;
-}
-CuResult cuMemsetD32Async(CuPointer to, unsigned value, size_t count, CuStream) {
-  ANSWER(inContext("cuMemsetD32Async"));
-  spend("cuMemsetD32Async", count * sizeof(unsigned));
-  for (size_t i = 0; i < count; i++) reinterpret_cast<unsigned*>(to)[i] = value;
-  return 0;
-}
-CuResult cuMemHostRegister_v2(void* start, size_t bytes, unsigned) {
-  ANSWER(inContext("cuMemHostRegister_v2"));
-  std::lock_guard lock(gate);
-  return registered.emplace(start, bytes).second ? 0 : kAlreadyRegistered;
-}
-CuResult cuMemHostUnregister(void* start) {
-  ANSWER(inContext("cuMemHostUnregister"));
-  std::lock_guard lock(gate);
-  // The pages must still be there: a real driver lets go of them now.
-  auto found = registered.find(start);
-  if (found == registered.end() || msync(start, found->second, MS_ASYNC) != 0) std::abort();
-  registered.erase(found);
-  return 0;
-}
-CuResult cuMemHostGetDevicePointer_v2(CuPointer* pointer, void* host, unsigned) {
-  ANSWER(inContext("cuMemHostGetDevicePointer_v2"));
-  std::lock_guard lock(gate);
-  if (!registered.count(host)) return kNotRegistered;
-  *pointer = reinterpret_cast<CuPointer>(host);
-  return 0;
-}
-CuResult cuPointerSetAttribute(const void*, int attribute, CuPointer) {
-  ANSWER(inContext("cuPointerSetAttribute"));
-  tell("cuPointerSetAttribute", attribute);
-  return 0;
-}
-CuResult cuMemGetHandleForAddressRange(void* handle, CuPointer pointer, size_t bytes, int, unsigned long long) {
-  ANSWER(inContext("cuMemGetHandleForAddressRange"));
-  if (pointer % 512 != 0 || bytes % 4096 != 0) return kInvalidValue;
-  int fd = memfd_create("dmabuf", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0) return cu::kNotSupported;
-  *static_cast<int*>(handle) = fd;
   return 0;
 }
 CuResult cuModuleLoadDataEx(CuModule* module, const void* image, unsigned, int*, void**) {

@@ -28,9 +28,6 @@ void spend(const char* work, size_t bytes) {
   nanoseconds += bytes * (slow && std::strcmp(slow, work) == 0 ? 2 : 1);
 }
 
-#define ANSWER(expression) \
-  if (CuResult result = (expression)) return result
-
 extern "C" {
 
 CuResult cuStreamCreate(CuStream* stream, unsigned) {

@@ -1,0 +1,2 @@
+export const frameFormat: string;
+export function countedOf(report: string, addon: string): string;
