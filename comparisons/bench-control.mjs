@@ -1,7 +1,7 @@
 // How the control plane grows: ranks join, exchange 4 KiB each, pass 100 barriers and hand 200 samples each to rank 0.
 // Rank 0 has a process of its own; the others share some. Prints time, CPU time, memory and messages of rank 0's
-// process for each size, draws them to an SVG file, and exits with 1 if joining takes 15 s or more, or if messages grow
-// faster than the ranks.
+// process for each size, draws them to an SVG file, and exits with 1 if joining takes 15 s or more, or if messages or
+// bytes grow faster than the ranks.
 //   npm run bench:control -- [--ranks 64,256,1024] [--processes 4] [--out docs/images/control-plane.svg]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -210,11 +210,15 @@ if (values.only !== undefined) {
   writeFileSync(values.out, draw(results));
   console.log(values.out);
   const late = results.filter(([, { join }]) => join.ms >= mostJoinMs).map(([size]) => size);
-  const perRank = parts.filter((part) => {
-    const shares = results.map(([size, measured]) => measured[part].messages / size);
-    return shares.at(-1) > 1.5 * shares[0];
-  });
+  const growing = (figure) =>
+    parts.filter((part) => {
+      const shares = results.map(([size, measured]) => measured[part][figure] / size);
+      return shares.at(-1) > 1.5 * shares[0];
+    });
   if (late.length > 0) console.log(`joining took ${mostJoinMs / 1000} s or more with: ${late}`);
-  if (perRank.length > 0) console.log(`messages grow faster than ranks in: ${perRank}`);
-  process.exitCode = late.length + perRank.length > 0 ? 1 : 0;
+  const tooFast = ['messages', 'bytes'].map((figure) => [figure, growing(figure)]);
+  for (const [figure, found] of tooFast) {
+    if (found.length > 0) console.log(`${figure} grow faster than ranks in: ${found}`);
+  }
+  process.exitCode = late.length > 0 || tooFast.some(([, found]) => found.length > 0) ? 1 : 0;
 }

@@ -10,7 +10,8 @@ import {
 } from './identity.js';
 import { enterRank, reportFailure } from './launch/rank-process.js';
 import { ancestors, describeSelf } from './process-facts.js';
-import { type ClockOffset, RendezvousClient } from './rendezvous/client.js';
+import { RendezvousClient } from './rendezvous/client.js';
+import type { ClockOffset } from './rendezvous/clock-offset.js';
 import { planMeeting } from './rendezvous/meeting.js';
 import type { Member } from './rendezvous/messages.js';
 import { announce, learnJob, leavingBoard } from './rendezvous/notice.js';
@@ -36,6 +37,11 @@ export interface OpenWorldOptions extends Pick<IdentifyOptions, 'ranks' | 'launc
   heartbeatMs?: number;
   /** How long a rank may be silent, stopped or swapped out, before it counts as lost. Default 30 s. */
   silenceMs?: number;
+  /**
+   * How many ranks get from one what all ranks get; where there are more, some ranks pass it on to others. The same on
+   * all ranks. Default 32.
+   */
+  fanOut?: number;
   /** Gives up joining. */
   signal?: AbortSignal;
 }
@@ -53,6 +59,8 @@ export interface World extends AsyncDisposable {
   readonly hosts: readonly string[];
   /** False when the token was derived from the launcher's ids: anyone who can read those could join. */
   readonly authenticated: boolean;
+  /** On rank 0: what is slower than it should be between the ranks. */
+  readonly warnings: readonly string[];
   /** Aborts when any rank fails; its reason is a WeftError naming the first failing rank. */
   readonly signal: AbortSignal;
   /** Every rank's value, on every rank. */
@@ -98,6 +106,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
     timeoutMs: joinMs,
     heartbeatMs: options.heartbeatMs ?? 2000,
     silenceMs: options.silenceMs ?? 30_000,
+    fanOut: options.fanOut,
   };
   if (identity.rank === 0) refuseFewFiles(identity.size);
   const server =
@@ -114,6 +123,7 @@ export async function openWorld(options: OpenWorldOptions = {}): Promise<World> 
           : [reachable(server.address.address)],
       ports: server === undefined ? meeting.ports : [server.address.port],
       member: describeSelf(identity),
+      listenHosts: meeting.listenHosts,
       signal: options.signal,
     });
     const world = joinedWorld(identity, authenticated, client, server, timeoutMs);
@@ -187,6 +197,7 @@ function joinedWorld(
   };
   return {
     ...{ rank, size, localRank, localSize, launcher, authenticated, members, signal },
+    warnings: server?.warnings ?? [],
     hosts: members.map((member) => member.host),
     async allgather(name, value, options) {
       return inOrder(await client.collect('allgather', name, value, limits(options)));

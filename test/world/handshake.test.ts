@@ -83,6 +83,13 @@ describe('the handshake', () => {
     expect(await Promise.all(endings)).toEqual(['admitted', 'its token is wrong']);
   });
 
+  test('for one door does not open another', async () => {
+    const { port, endings } = await door();
+    const rank = new Connection(await visit(port));
+    await expect(introduce(rank, secret, 2000, 'relay 5')).rejects.toThrow('token');
+    expect(await Promise.all(endings)).toEqual(['its token is wrong']);
+  });
+
   test('does not let a rank prove to itself that it met rank 0', async () => {
     const server = createServer((socket) => {
       const impostor = new Connection(socket);

@@ -37,7 +37,8 @@ export async function preflight(
   );
   const error = errorOf(problems, world.hosts);
   if (error) await refuseTogether(world, error, gaps);
-  return world.rank === 0 ? problems.map(inWords) : [];
+  const once = known.size === 1 ? world.warnings : [];
+  return world.rank === 0 ? [...once, ...problems.map(inWords)] : [];
 }
 
 const inJob = ({ members }: World, states: readonly (HostState | null)[]): HostInJob[] =>

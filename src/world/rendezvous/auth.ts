@@ -4,7 +4,7 @@ import { messageOf } from '../../errors.js';
 import type { Connection } from './connection.js';
 
 /** Changes whenever two versions of Weft could misunderstand each other. */
-export const protocolVersion = 3;
+export const protocolVersion = 4;
 
 export interface Secret {
   readonly token: string;
@@ -13,9 +13,10 @@ export interface Secret {
 
 /**
  * Both sides prove that they know the token, over nonces of both, without showing it:
- *   rank 0 → rank   hello    version, nonce
- *   rank → rank 0   proof    fingerprint of the job, nonce, HMAC
- *   rank 0 → rank   accepted HMAC   |   refused reason
+ *   door → rank   hello    version, nonce
+ *   rank → door   proof    fingerprint of the job, nonce, HMAC
+ *   door → rank   accepted HMAC   |   refused reason
+ * The door is rank 0 or a relay; its name is part of each HMAC, so that a proof for one door does not open another.
  * A rank sends nothing before it has seen a hello, so a stranger's server is never disturbed. The job's
  * fingerprint only serves a clear error when two jobs meet; it is no proof.
  */
@@ -46,10 +47,14 @@ export class Refusal extends Error {
 const jobFingerprint = (jobId: string): string =>
   createHash('sha256').update(`weft job ${jobId}`).digest('hex').slice(0, 16);
 
-type Side = 'rank' | 'rank 0';
+type Side = 'rank' | 'door';
+type Nonces = readonly [hello: string, proof: string];
 
-function prove(secret: Secret, side: Side, helloNonce: string, proofNonce: string): string {
-  const text = JSON.stringify([protocolVersion, side, secret.jobId, helloNonce, proofNonce]);
+/** Who listens: `rank 0`, or `relay 5` for rank 5. */
+export type DoorName = 'rank 0' | `relay ${number}`;
+
+function prove(secret: Secret, side: Side, door: DoorName, nonces: Nonces): string {
+  const text = JSON.stringify([protocolVersion, side, door, secret.jobId, ...nonces]);
   return createHmac('sha256', secret.token).update(text).digest('hex');
 }
 
@@ -76,11 +81,12 @@ async function expect<T>(
   return parsed.data;
 }
 
-/** Rank 0's side. Rejects with a Refusal; the caller closes the connection. */
+/** The door's side. Rejects with a Refusal; the caller closes the connection. */
 export async function admit(
   connection: Connection,
   secret: Secret,
   timeoutMs: number,
+  door: DoorName = 'rank 0',
 ): Promise<void> {
   const ours = nonce();
   connection.send({ weft: protocolVersion, nonce: ours });
@@ -89,12 +95,12 @@ export async function admit(
     connection.send({ refused: 'job' });
     throw new Refusal('job', 'it belongs to another job');
   }
-  if (!sameText(theirs.mac, prove(secret, 'rank', ours, theirs.nonce))) {
+  if (!sameText(theirs.mac, prove(secret, 'rank', door, [ours, theirs.nonce]))) {
     connection.send({ refused: 'token' });
     throw new Refusal('token', 'its token is wrong');
   }
   connection.trust();
-  connection.send({ accepted: prove(secret, 'rank 0', ours, theirs.nonce) });
+  connection.send({ accepted: prove(secret, 'door', door, [ours, theirs.nonce]) });
 }
 
 /** A rank's side. Rejects with a Refusal; the caller closes the connection. */
@@ -102,27 +108,28 @@ export async function introduce(
   connection: Connection,
   secret: Secret,
   timeoutMs: number,
+  door: DoorName = 'rank 0',
 ): Promise<void> {
   const greeting = await expect(connection, hello, timeoutMs);
   if (greeting.weft !== protocolVersion) {
     throw new Refusal(
       'version',
-      `rank 0 uses protocol version ${greeting.weft}, this rank uses ${protocolVersion}`,
+      `${door} uses protocol version ${greeting.weft}, this rank uses ${protocolVersion}`,
     );
   }
   const ours = nonce();
   connection.send({
     job: jobFingerprint(secret.jobId),
     nonce: ours,
-    mac: prove(secret, 'rank', greeting.nonce, ours),
+    mac: prove(secret, 'rank', door, [greeting.nonce, ours]),
   });
   const answer = await expect(connection, verdict, timeoutMs);
   if ('refused' in answer) {
     const what =
-      answer.refused === 'job' ? 'it is rank 0 of another job' : 'the token of this rank is wrong';
+      answer.refused === 'job' ? `it is ${door} of another job` : 'the token of this rank is wrong';
     throw new Refusal(answer.refused, what);
   }
-  if (!sameText(answer.accepted, prove(secret, 'rank 0', greeting.nonce, ours))) {
+  if (!sameText(answer.accepted, prove(secret, 'door', door, [greeting.nonce, ours]))) {
     throw new Refusal('token', 'it does not know the token');
   }
   connection.trust();

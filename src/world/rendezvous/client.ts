@@ -1,20 +1,25 @@
 import { WeftError } from '../../errors.js';
 import { version } from '../process-facts.js';
 import { type CallOptions, Calls } from './calls.js';
+import { type ClockOffset, readOffset } from './clock-offset.js';
 import type { Connection } from './connection.js';
 import { encodeFrames, requestLimits } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import {
-  AbsentRanks,
   type CollectiveKind,
   collectiveOp,
   type Failure,
   type Member,
   type Reply,
   replySchema,
+  toError,
+  welcomeOp,
 } from './messages.js';
 import { type ReachOptions, reach } from './reach.js';
+import { Relay } from './relay.js';
 import { seconds } from './roster.js';
+import { Tree } from './tree.js';
+import { Uplink } from './uplink.js';
 import { packValue, unpackValue } from './values.js';
 
 interface ClientOptions extends ReachOptions {
@@ -22,29 +27,20 @@ interface ClientOptions extends ReachOptions {
   readonly size: number;
   readonly heartbeatMs: number;
   readonly silenceMs: number;
+  readonly fanOut?: number | undefined;
+  /** What rank 0 binds, or would: a relay beside it does the same. Default: loopback. */
+  readonly listenHosts?: readonly string[];
 }
 
 /** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
 const serverGraceMs = 3000;
 
-/** Of two clocks: the true difference is within half a round trip of it. */
-export interface ClockOffset {
-  readonly offsetMs: number;
-  readonly roundTripMs: number;
-}
-
-const clockReadings = 3;
-
-const toError = ({ code, message, hint, absent }: Failure): WeftError =>
-  new WeftError(code, message, {
-    ...(hint !== undefined && { hint }),
-    ...(absent && { cause: new AbsentRanks(absent) }),
-  });
-
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {
   readonly #connection: Connection;
   readonly #options: ClientOptions;
+  readonly #relay: Relay;
+  readonly #uplink: Uplink;
   readonly #controller = new AbortController();
   readonly #calls = new Calls();
   readonly #turns = new Map<string, number>();
@@ -60,22 +56,34 @@ export class RendezvousClient {
 
   static async join(options: ClientOptions): Promise<RendezvousClient> {
     const connection = await reach(options);
-    const client = new RendezvousClient(connection, options);
+    const { size, member, secret, listenHosts = ['127.0.0.1'] } = options;
+    const { rank } = member;
+    const children = new Tree(size, options.fanOut).childrenOf(rank);
+    const relay = await Relay.open({ rank, children, secret, listenHosts }, connection);
+    const client = new RendezvousClient(connection, relay, options);
     try {
-      const { size, member } = options;
-      connection.send({ t: 'join', size, version, member });
+      connection.send({ t: 'join', size, version, member, relay: relay.offer });
       client.#members = await client.#welcome;
       return client;
     } catch (error) {
       client.#clock.stop();
+      client.#uplink.close();
+      void relay.close();
       connection.destroy();
       throw error;
     }
   }
 
-  private constructor(connection: Connection, options: ClientOptions) {
+  private constructor(connection: Connection, relay: Relay, options: ClientOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#relay = relay;
+    this.#uplink = new Uplink({
+      rank: options.member.rank,
+      secret: options.secret,
+      toRankZero: connection,
+      heard: (reply, body) => this.#onReply(reply, body),
+    });
     this.#welcome = new Promise((resolve, reject) => {
       this.#greet = { resolve, reject };
     });
@@ -91,7 +99,7 @@ export class RendezvousClient {
       this.#beat(silentMs(connection)),
     );
     connection.handle({
-      message: (message) => this.#onReply(replySchema.parse(message)),
+      message: (message, body) => this.#onReply(replySchema.parse(message), body),
       closed: (error) => this.#onClosed(error),
     });
   }
@@ -125,18 +133,13 @@ export class RendezvousClient {
     this.#connection.send({ t: 'note', text: text.slice(0, 256), ...how });
   }
 
-  /** How far this host's clock is ahead of rank 0's, from the answer that took least time. */
-  async clockOffset(options: CallOptions): Promise<ClockOffset> {
-    const readings: ClockOffset[] = [];
-    for (let ask = 0; ask < clockReadings; ask++) {
+  /** How far this host's clock is ahead of rank 0's. */
+  clockOffset(options: CallOptions): Promise<ClockOffset> {
+    return readOffset(async () => {
       const op = `clock ${this.#clockReadings++}`;
-      const sentMs = Date.now();
       const values = await this.#call(op, { t: 'clock', op }, options);
-      const heardMs = Date.now();
-      const offsetMs = (sentMs + heardMs) / 2 - Number(values.get(0));
-      readings.push({ offsetMs, roundTripMs: heardMs - sentMs });
-    }
-    return readings.reduce((best, one) => (one.roundTripMs < best.roundTripMs ? one : best));
+      return Number(values.get(0));
+    });
   }
 
   /** Resolves when rank 0 has told all ranks, or cannot any more. */
@@ -156,6 +159,8 @@ export class RendezvousClient {
       this.#rejectAll(this.#closed);
     }
     this.#clock.stop();
+    this.#uplink.close();
+    await this.#relay.close();
     await this.#connection.end();
   }
 
@@ -179,9 +184,14 @@ export class RendezvousClient {
     );
   }
 
-  #onReply(reply: Reply): void {
+  #onReply(reply: Reply, body: Buffer): void {
+    this.#relay.pass(reply, body);
     switch (reply.t) {
+      case 'parent':
+        void this.#uplink.follow(reply);
+        break;
       case 'welcome':
+        if (this.#uplink.followed) this.#connection.send({ t: 'got', op: welcomeOp });
         this.#greet?.resolve(reply.members);
         break;
       case 'values':
@@ -190,6 +200,7 @@ export class RendezvousClient {
         }
         break;
       case 'done':
+        if (reply.all) this.#connection.send({ t: 'got', op: reply.op });
         this.#calls.done(reply.op);
         break;
       case 'refused':
@@ -232,6 +243,7 @@ export class RendezvousClient {
     if (this.#closed !== undefined) return;
     this.#closed = error;
     this.#clock.stop();
+    this.#uplink.close();
     this.#rejectAll(error);
     this.#controller.abort(error);
   }

@@ -1,9 +1,12 @@
 import { encodeFrames } from './frames.js';
 import { type CollectiveKind, collectiveOp, type Failure, type Request } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
+import type { Relays } from './relays.js';
 import { type Roster, seconds } from './roster.js';
 
 type Send = (rank: number, frames: Buffer) => void;
+/** Undefined where rank 0 sends everything itself. */
+type Paths = Pick<Relays, 'isRelayed' | 'above'> | undefined;
 type Contribution = Extract<Request, { t: 'collect' }>;
 
 interface Collective {
@@ -14,6 +17,8 @@ interface Collective {
   readonly waiting: Map<number, PatientDeadline>;
   /** Ranks that got the result or gave up: when all have, the collective is forgotten. */
   readonly answered: Set<number>;
+  /** Of an allgather in a world with relays, once it is complete. */
+  sent?: { readonly result: Buffer; readonly unconfirmed: Set<number> };
 }
 
 const root = 0;
@@ -24,13 +29,15 @@ const messageBytes = 8 << 20;
 export class Collectives {
   readonly #roster: Roster;
   readonly #send: Send;
+  readonly #paths: Paths;
   readonly #open = new Map<string, Collective>();
   /** Whom ranks waited for when they gave up, until they come again. */
   readonly #gaveUpOn = new Map<number, ReadonlySet<number>>();
 
-  constructor(roster: Roster, send: Send) {
+  constructor(roster: Roster, send: Send, paths?: Paths) {
     this.#roster = roster;
     this.#send = send;
+    this.#paths = paths;
   }
 
   contribute(rank: number, request: Contribution): void {
@@ -51,10 +58,24 @@ export class Collectives {
   /** A rank said goodbye: whoever waits for it need not wait for the deadline. */
   leave(rank: number): void {
     for (const [op, collective] of this.#open) {
-      collective.waiting.get(rank)?.cancel();
-      collective.waiting.delete(rank);
-      collective.answered.add(rank);
+      this.#answered(op, collective, rank);
       this.#answerReady(op, collective, [...collective.waiting.keys()]);
+    }
+  }
+
+  /** A rank has what all ranks get. */
+  got(rank: number, op: string): void {
+    const collective = this.#open.get(op);
+    if (collective?.sent?.unconfirmed.delete(rank) !== true) return;
+    this.#roster.did(rank, `finished ${collective.title}`);
+    if (collective.waiting.has(rank)) this.#answered(op, collective, rank);
+  }
+
+  /** A rank has no relay any more: what it still waits for may never have come. */
+  resend(rank: number): void {
+    for (const [op, collective] of this.#open) {
+      const { sent, waiting } = collective;
+      if (sent !== undefined && waiting.has(rank)) this.#answer(op, collective, rank, sent.result);
     }
   }
 
@@ -79,6 +100,10 @@ export class Collectives {
   }
 
   #missing(collective: Collective, rank: number): number[] {
+    const { sent } = collective;
+    // Of the relays above, the last one that has nothing keeps it from the others.
+    if (sent)
+      return (this.#paths?.above(rank) ?? []).filter((r) => sent.unconfirmed.has(r)).slice(-1);
     if (this.#isReady(collective, rank)) return [];
     if (collective.kind === 'broadcast') return [root];
     const everyone = Array.from({ length: this.#roster.size }, (_, r) => r);
@@ -113,6 +138,11 @@ export class Collectives {
   }
 
   #answerReady(op: string, collective: Collective, ranks: readonly number[]): void {
+    if (collective.sent !== undefined) return;
+    if (collective.kind === 'allgather' && this.#paths && this.#isReady(collective, root)) {
+      this.#answerThroughRelays(op, collective, this.#paths);
+      return;
+    }
     // What all ranks get is encoded once.
     let shared: Buffer | undefined;
     for (const rank of ranks) {
@@ -131,11 +161,21 @@ export class Collectives {
     }
   }
 
-  #result(op: string, { kind, values }: Collective, rank: number): Buffer {
-    const done = encodeFrames({ t: 'done', op });
+  /** Ranks with a relay wait on, with their deadlines, until they confirm. */
+  #answerThroughRelays(op: string, collective: Collective, paths: NonNullable<Paths>): void {
+    const ranks = [...collective.waiting.keys()];
+    const result = this.#result(op, collective, root, { all: true });
+    collective.sent = { result, unconfirmed: new Set(ranks) };
+    for (const rank of ranks) {
+      if (!paths.isRelayed(rank)) this.#answer(op, collective, rank, result);
+    }
+  }
+
+  #result(op: string, { kind, values }: Collective, rank: number, mark: object = {}): Buffer {
+    const done = encodeFrames({ t: 'done', op, ...mark });
     if (kind === 'barrier' || (kind === 'gather' && rank !== root)) return done;
     const sources = kind === 'broadcast' ? [root] : [...values.keys()];
-    return Buffer.concat([...encodeValues(op, sources, values), done]);
+    return Buffer.concat([...encodeValues({ op, ...mark }, sources, values), done]);
   }
 
   #expire(op: string, rank: number, timeoutMs: number): void {
@@ -143,7 +183,9 @@ export class Collectives {
     if (collective === undefined) return;
     const culprits = this.#culprits(collective, rank);
     this.#gaveUpOn.set(rank, culprits);
-    const missing = this.#roster.describe([...culprits]);
+    // All relays above have it, but not the rank, as far as rank 0 can tell: the link between them, or the rank itself.
+    const nearest = culprits.size === 0 && collective.sent && this.#paths?.above(rank)[0];
+    const missing = this.#roster.describe(nearest ? [nearest] : [...culprits]);
     const message = `${collective.title} timed out after ${seconds(timeoutMs)}; missing: ${missing}`;
     this.#refuse(op, collective, rank, { code: 'TIMEOUT', message });
   }
@@ -154,16 +196,20 @@ export class Collectives {
   }
 
   #answer(op: string, collective: Collective, rank: number, frames: Buffer): void {
-    collective.waiting.get(rank)?.cancel();
-    collective.waiting.delete(rank);
-    collective.answered.add(rank);
-    if (collective.answered.size === this.#roster.size) this.#open.delete(op);
+    this.#answered(op, collective, rank);
     this.#send(rank, frames);
+  }
+
+  #answered(op: string, { waiting, answered }: Collective, rank: number): void {
+    waiting.get(rank)?.cancel();
+    waiting.delete(rank);
+    answered.add(rank);
+    if (answered.size === this.#roster.size) this.#open.delete(op);
   }
 }
 
 function* encodeValues(
-  op: string,
+  head: { readonly op: string },
   sources: readonly number[],
   values: Collective['values'],
 ): Generator<Buffer> {
@@ -173,12 +219,12 @@ function* encodeValues(
     const value = values.get(source);
     const own = JSON.stringify(value)?.length ?? 0;
     if (bytes > 0 && bytes + own > messageBytes) {
-      yield encodeFrames({ t: 'values', op, values: together });
+      yield encodeFrames({ t: 'values', ...head, values: together });
       together = [];
       bytes = 0;
     }
     together.push([source, value]);
     bytes += own;
   }
-  yield encodeFrames({ t: 'values', op, values: together });
+  yield encodeFrames({ t: 'values', ...head, values: together });
 }

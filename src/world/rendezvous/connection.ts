@@ -3,8 +3,8 @@ import { WeftError } from '../../errors.js';
 import { encodeFrames, FrameError, FrameReader, memberLimits } from './frames.js';
 
 interface ConnectionHandlers {
-  /** May throw: the connection is then closed with that error. */
-  message(message: unknown): void;
+  /** May throw: the connection is then closed with that error. `body` is the message as it came. */
+  message(message: unknown, body: Buffer): void;
   /** Called once. `error` is undefined when the other side ended the connection in order. */
   closed(error: Error | undefined): void;
 }
@@ -42,6 +42,11 @@ export class Connection {
 
   get peer(): string {
     return this.#socket.remoteAddress ?? 'an unknown address';
+  }
+
+  /** The address of this side. */
+  get local(): string | undefined {
+    return this.#socket.localAddress;
   }
 
   /** The other side has proved itself: larger messages are accepted from now on. */
@@ -118,7 +123,7 @@ export class Connection {
       const next = this.#next();
       if (next === undefined) return;
       try {
-        this.#handlers?.message(next.message);
+        this.#handlers?.message(next.message, next.body);
       } catch (error) {
         this.destroy(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -126,7 +131,7 @@ export class Connection {
     }
   }
 
-  #next(): { message: unknown } | undefined {
+  #next(): ReturnType<FrameReader['next']> {
     if (this.#error !== undefined || this.#socket.destroyed) return undefined;
     try {
       return this.#reader.next();

@@ -36,15 +36,26 @@ export function encodeFrames(message: unknown, limits: FrameLimits = memberLimit
       `a value of ${body.length} bytes is too large to exchange (at most ${limits.messageBytes})`,
     );
   }
+  return frameBody(body, limits);
+}
+
+/** Cuts a message that is encoded already. */
+export function frameBody(body: Buffer, { frameBytes }: FrameLimits = memberLimits): Buffer {
   const pieces: Buffer[] = [];
-  for (let at = 0; at < body.length; at += limits.frameBytes) {
-    const piece = body.subarray(at, at + limits.frameBytes);
+  for (let at = 0; at < body.length; at += frameBytes) {
+    const piece = body.subarray(at, at + frameBytes);
     const more = at + piece.length < body.length;
     const header = Buffer.alloc(headerBytes);
     header.writeUInt32BE((more ? moreFollows : 0) + piece.length);
     pieces.push(header, piece);
   }
   return Buffer.concat(pieces);
+}
+
+/** A message, and the bytes it was read from: a relay passes those on. */
+interface Received {
+  readonly message: unknown;
+  readonly body: Buffer;
 }
 
 /** Turns the bytes of one connection into messages. Not usable after it has thrown. */
@@ -66,7 +77,7 @@ export class FrameReader {
   }
 
   /** The next whole message, or undefined until more bytes come. Throws FrameError on a broken frame. */
-  next(): { message: unknown } | undefined {
+  next(): Received | undefined {
     for (;;) {
       if (this.#pendingBytes < headerBytes) return undefined;
       const header = this.#peekHeader();
@@ -76,7 +87,7 @@ export class FrameReader {
       this.#take(headerBytes);
       this.#body.push(this.#take(length));
       this.#bodyBytes += length;
-      if (header < moreFollows) return { message: this.#finish() };
+      if (header < moreFollows) return this.#finish();
     }
   }
 
@@ -87,12 +98,12 @@ export class FrameReader {
     }
   }
 
-  #finish(): unknown {
-    const text = Buffer.concat(this.#body).toString('utf8');
+  #finish(): Received {
+    const body = Buffer.concat(this.#body);
     this.#body = [];
     this.#bodyBytes = 0;
     try {
-      return JSON.parse(text);
+      return { message: JSON.parse(body.toString('utf8')), body };
     } catch (cause) {
       throw new FrameError('a frame that is not JSON', { cause });
     }

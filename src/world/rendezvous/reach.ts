@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeftError } from '../../errors.js';
-import { introduce, Refusal, type Secret } from './auth.js';
+import { type DoorName, introduce, Refusal, type Secret } from './auth.js';
 import { Connection } from './connection.js';
 import { AbsentRanks } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
@@ -36,7 +36,8 @@ export async function reach(options: ReachOptions): Promise<Connection> {
         if (left <= 0) throw unreachable(options, seen);
         try {
           const within = Math.min(left, helloMs);
-          return await tryOnce(host, port, secret, Math.min(left, connectMs), within);
+          const limits = { connectMs: Math.min(left, connectMs), helloMs: within };
+          return await knock({ host, port, door: 'rank 0' }, secret, limits);
         } catch (error) {
           if (isFinal(error, ports.length))
             throw unreachable(options, new Map([[`${host}:${port}`, error]]));
@@ -49,16 +50,21 @@ export async function reach(options: ReachOptions): Promise<Connection> {
   }
 }
 
-async function tryOnce(
-  host: string,
-  port: number,
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly door: DoorName;
+}
+
+/** One attempt to be let in at a door. The caller owns the connection. */
+export async function knock(
+  { host, port, door }: Address,
   secret: Secret,
-  connectWithinMs: number,
-  helloMs: number,
+  limits: { readonly connectMs: number; readonly helloMs: number },
 ): Promise<Connection> {
-  const connection = new Connection(await connected(host, port, connectWithinMs));
+  const connection = new Connection(await connected(host, port, limits.connectMs));
   try {
-    await introduce(connection, secret, helloMs);
+    await introduce(connection, secret, limits.helloMs, door);
     return connection;
   } catch (error) {
     connection.destroy();

@@ -1,17 +1,18 @@
-import type { AddressInfo, Server, Socket } from 'node:net';
-import { hostname } from 'node:os';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { version } from '../process-facts.js';
-import { admit, Refusal, type Secret } from './auth.js';
+import type { Secret } from './auth.js';
 import { Collectives } from './collectives.js';
-import { Connection } from './connection.js';
+import type { Connection } from './connection.js';
+import { Door } from './door.js';
 import { encodeFrames } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
-import { listenAt } from './listen.js';
+import { conflictOf } from './join-conflict.js';
 import type { Meeting } from './meeting.js';
-import { type Failure, type Request, requestSchema } from './messages.js';
+import { type Failure, type Request, requestSchema, welcomeOp } from './messages.js';
 import { PatientDeadline } from './patient-deadline.js';
+import { Relays } from './relays.js';
 import { Roster, type Seat, seconds } from './roster.js';
+import { Tree } from './tree.js';
 
 interface ServerOptions {
   readonly size: number;
@@ -22,11 +23,10 @@ interface ServerOptions {
   readonly heartbeatMs: number;
   /** Silence after which a rank counts as lost. */
   readonly silenceMs: number;
+  /** How many ranks a relay serves. */
+  readonly fanOut?: number | undefined;
 }
 
-/** Connections that have not proved themselves, besides one for each rank; when there are more, the oldest goes. */
-const mostStrangers = 1024;
-const handshakeMs = 10_000;
 /** After a rank says that it failed: time for the loss of another to be seen, which is the cause then. */
 const settleMs = 100;
 
@@ -35,38 +35,55 @@ const settleMs = 100;
  * goodbye. The first failure is told to everyone and ends the job; strangers never do.
  */
 export class RendezvousServer {
-  readonly #server: Server;
   readonly #options: ServerOptions;
   readonly #roster: Roster;
   readonly #collectives: Collectives;
-  readonly #strangers = new Set<Connection>();
+  readonly #relays: Relays;
   readonly #failing = new Set<Seat>();
   readonly #refusals: string[] = [];
   readonly #clock: PauseAwareClock;
   readonly #joinDeadline: PatientDeadline;
+  #door: Door | undefined;
+  /** What the user should know of how the ranks are served. */
+  readonly warnings: string[] = [];
   #heard: ((rank: number, text: string) => void) | undefined;
   #failure: Failure | undefined;
   #closing = false;
 
   static async open(options: ServerOptions): Promise<RendezvousServer> {
-    return new RendezvousServer(await listenAt(options.meeting), options);
+    const server = new RendezvousServer(options);
+    try {
+      server.#door = await Door.open({
+        ...options,
+        name: 'rank 0',
+        expected: options.size,
+        enter: (connection, first) => server.#join(connection, requestSchema.parse(first)),
+        refused: (who) => server.#remember(who),
+      });
+      return server;
+    } catch (error) {
+      await server.close(0);
+      throw error;
+    }
   }
 
-  private constructor(server: Server, options: ServerOptions) {
-    this.#server = server;
+  private constructor(options: ServerOptions) {
     this.#options = options;
     this.#roster = new Roster(options.size, options.expectedHosts);
     const send = (rank: number, frames: Buffer) =>
       this.#roster.at(rank)?.connection.sendEncoded(frames);
-    this.#collectives = new Collectives(this.#roster, send);
+    const tree = new Tree(options.size, options.fanOut);
+    const warn = (text: string) => this.#warn(text);
+    this.#relays = new Relays({ roster: this.#roster, tree, warn, settleMs });
+    const paths = tree.hasRelays ? this.#relays : undefined;
+    this.#collectives = new Collectives(this.#roster, send, paths);
     this.#joinDeadline = new PatientDeadline(options.timeoutMs, () => this.#failJoin());
     this.#clock = new PauseAwareClock(options.heartbeatMs, (grace) => this.#beat(grace));
-    server.on('connection', (socket) => void this.#meet(socket));
-    server.on('error', () => {}); // accept failed (no file descriptors): the rank will try again
   }
 
   get address(): AddressInfo {
-    return this.#server.address() as AddressInfo;
+    if (this.#door === undefined) throw new Error('rank 0 does not listen yet');
+    return this.#door.address;
   }
 
   /** What ranks say aloud from now on. */
@@ -86,8 +103,8 @@ export class RendezvousServer {
     this.#joinDeadline.cancel();
     this.#clock.stop();
     this.#collectives.close();
-    this.#server.close();
-    for (const stranger of this.#strangers) stranger.destroy();
+    this.#relays.close();
+    this.#door?.close();
     const bye = encodeFrames({ t: 'bye' });
     await Promise.all(
       this.#roster.seats.map(({ connection }) => {
@@ -95,25 +112,6 @@ export class RendezvousServer {
         return connection.end();
       }),
     );
-  }
-
-  async #meet(socket: Socket): Promise<void> {
-    const connection = new Connection(socket);
-    this.#strangers.add(connection);
-    if (this.#strangers.size > mostStrangers + this.#options.size) {
-      const [oldest] = this.#strangers;
-      oldest?.destroy();
-    }
-    try {
-      await admit(connection, this.#options.secret, handshakeMs);
-      this.#join(connection, requestSchema.parse(await connection.receive(handshakeMs)));
-    } catch (error) {
-      const why = error instanceof Refusal ? error.message : 'it does not use the protocol of Weft';
-      this.#remember(`a connection from ${connection.peer} (${why})`);
-      await connection.end();
-    } finally {
-      this.#strangers.delete(connection);
-    }
   }
 
   /** The last few refusals are told when ranks are missing: they are often the missing ranks. */
@@ -124,39 +122,17 @@ export class RendezvousServer {
 
   #join(connection: Connection, request: Request): void {
     if (request.t !== 'join') throw new Error('it did not join first');
-    const { member, size } = request;
-    const here = `rank ${member.rank} on host ${member.host} (pid ${member.pid})`;
-    // Two versions may not make the same calls in the same order: they would wait for each other.
-    if (request.version !== version) {
-      this.#abort({
-        code: 'PREFLIGHT',
-        message: `${here} runs Weft ${request.version}, but rank 0 on host ${hostname()} runs ${version}`,
-        hint: 'Install the same version of Weft on every host.',
-      });
-    }
-    if (this.#failure === undefined && (size !== this.#roster.size || member.rank >= size)) {
-      this.#abort({
-        code: 'LAUNCHER_CONFLICT',
-        message: `${here} expects ${size} ranks, but rank 0 expects ${this.#roster.size}`,
-      });
-    } else if (this.#failure === undefined && this.#roster.at(member.rank) !== undefined) {
-      const first = this.#roster.name(member.rank);
-      this.#abort({
-        code: 'LAUNCHER_CONFLICT',
-        message: `two processes are rank ${member.rank}: ${first}, and ${here}`,
-        hint: 'Each rank needs its own number. Was the program started twice, or did the launcher set the same rank?',
-      });
-    }
+    const { member } = request;
+    const conflict = conflictOf(request, this.#roster);
+    if (conflict !== undefined) this.#abort(conflict);
     if (this.#failure !== undefined) {
       connection.send({ t: 'abort', failure: this.#failure });
       void connection.end();
       return;
     }
     const seat = this.#roster.seat(member, connection);
-    if (this.#roster.full) {
-      this.#joinDeadline.cancel();
-      this.#broadcast({ t: 'welcome', members: this.#roster.members });
-    }
+    if (this.#roster.full) this.#joinDeadline.cancel();
+    this.#relays.joined(member.rank, request.relay);
     connection.handle({
       message: (message) => this.#serve(seat, requestSchema.parse(message)),
       closed: (error) => this.#lost(seat, error),
@@ -186,9 +162,26 @@ export class RendezvousServer {
         this.#roster.leave(seat);
         this.#collectives.leave(rank);
         break;
+      case 'relayed':
+        this.#relays.relayed(rank);
+        break;
+      case 'direct':
+        this.#relays.direct(rank, seat.left ? undefined : request.why);
+        this.#collectives.resend(rank);
+        break;
+      case 'got':
+        if (request.op === welcomeOp) this.#relays.welcomed(rank);
+        else this.#collectives.got(rank, request.op);
+        break;
       case 'join':
         throw new Error('it joined twice');
     }
+  }
+
+  #warn(text: string): void {
+    if (this.#failure !== undefined || this.#closing) return;
+    this.warnings.push(text);
+    this.#heard?.(0, text);
   }
 
   /** A rank that dies makes transfers of others fail, which may say so before its connection closes. */

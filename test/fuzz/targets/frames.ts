@@ -5,7 +5,11 @@ import {
   FrameReader,
   memberLimits,
 } from '../../../src/world/rendezvous/frames.js';
-import { replySchema, requestSchema } from '../../../src/world/rendezvous/messages.js';
+import {
+  relayedSchema,
+  replySchema,
+  requestSchema,
+} from '../../../src/world/rendezvous/messages.js';
 import { packValue, unpackValue } from '../../../src/world/rendezvous/values.js';
 import type { Dice } from '../dice.js';
 import { type Json, mutateBytes, mutateJson } from '../mutate.js';
@@ -17,10 +21,17 @@ const packed = packValue([1n, Number.NaN, undefined, new Float64Array(4), { $: 1
 
 /** Every message of the rendezvous once. */
 export const messages: readonly Json[] = [
-  { weft: 3, nonce: '0'.repeat(64) },
+  { weft: 4, nonce: '0'.repeat(64) },
   { job: '0'.repeat(16), nonce: '0'.repeat(64), mac: '0'.repeat(64) },
   { accepted: '0'.repeat(64) },
   { t: 'join', size: 2, version: '0.1.0', member },
+  { t: 'join', size: 2, version: '0.1.0', member, relay: { host: '10.0.0.1', port: 9 } },
+  { t: 'relayed' },
+  { t: 'direct', why: 'w' },
+  { t: 'got', op: 'allgather "a" 0' },
+  { t: 'parent', rank: 1, host: '127.0.0.1', port: 9 },
+  { t: 'link', rank: 2 },
+  { t: 'linked' },
   { t: 'collect', kind: 'allgather', name: 'a', turn: 0, timeoutMs: 1000, value: packed },
   { t: 'collect', kind: 'broadcast', name: 'b', turn: 0, timeoutMs: 1000, value: packed },
   { t: 'note', text: 'reading' },
@@ -37,6 +48,8 @@ export const messages: readonly Json[] = [
       [1, 3],
     ],
   },
+  { t: 'values', op: 'allgather "a" 0', values: [[0, 1]], all: true },
+  { t: 'done', op: 'allgather "a" 0', all: true },
   { t: 'done', op: 'allgather "a" 0' },
   { t: 'refused', op: 'allgather "a" 0', failure },
   { t: 'abort', failure },
@@ -58,6 +71,7 @@ function read(bytes: Buffer, trusted: boolean, cut: number): void {
     reader.push(bytes.subarray(at, at + cut));
     for (let next = reader.next(); next !== undefined; next = reader.next()) {
       requestSchema.safeParse(next.message);
+      relayedSchema.safeParse(next.message);
       const reply = replySchema.safeParse(next.message);
       if (reply.success && reply.data.t === 'values') {
         for (const [, value] of reply.data.values) unpackValue(value);
