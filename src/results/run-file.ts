@@ -15,7 +15,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, WeftError } from '../errors.js';
 import { formatBytesRounded } from '../measure/units.js';
 import { withKeptSamples } from './kept-samples.js';
-import { limits, tooLongText } from './run-lines.js';
+import { limits, linesOf, tooLongText } from './run-lines.js';
 import {
   footerSchema,
   headerSchema,
@@ -92,6 +92,14 @@ export class RunFile implements Disposable {
     const lines = rows.map((row) => lineOf('row', rowSchema.parse(withKeptSamples(row))));
     this.#append(lines.join(''), `the row ${first.column}${size}`);
     this.#rows += rows.length;
+  }
+
+  /** The rows so far, from the disk. */
+  *rows(): Generator<Row> {
+    for (const { bytes } of linesOf(this.#fd, this.#length)) {
+      const { line, ...row } = JSON.parse(bytes.toString());
+      if (line === 'row') yield rowSchema.parse(row);
+    }
   }
 
   /** Writes the footer and closes. A file without one reads as `aborted`. */

@@ -107,6 +107,8 @@ interface Keeping {
   readonly world: World;
   /** Default: a new file in the results folder. */
   readonly out?: string | undefined;
+  /** Rows stay on disk until `body` has ended: it may run for days. */
+  readonly long?: boolean;
 }
 
 /**
@@ -115,21 +117,20 @@ interface Keeping {
  * marked in the file, and handed back with the rows there were.
  */
 export async function keepRun(
-  { header, world, out }: Keeping,
+  { header, world, out, long = false }: Keeping,
   body: (kept: Required<Heard>) => Promise<void>,
 ): Promise<Recorded> {
   const file = new RunFile(header, { path: pathOfAttempt(out, header) });
   const large = isLarge(header.world);
   const beganMs = performance.now();
-  const rows: Row[] = [];
+  let rows: Row[] = [];
   let error: unknown;
   let diagnosis: Diagnosis | undefined;
   try {
     await body({
       rows: (some) => {
-        for (const row of some) {
-          rows.push(large && isInMatrix(row) ? thin(row) : withKeptSamples(row));
-        }
+        const kept = (row: Row) => (large && isInMatrix(row) ? thin(row) : withKeptSamples(row));
+        if (!long) for (const row of some) rows.push(kept(row));
         file.append(...some);
       },
       diagnosed: (found) => {
@@ -142,6 +143,7 @@ export async function keepRun(
   } catch (caught) {
     error = await world.fail(caught);
   }
+  if (long) rows = [...file.rows()];
   const errors = [...wrongData(rows), ...(error === undefined ? [] : [errorRecord(error)])];
   const outcome = error === undefined ? outcomeOf(rows) : 'aborted';
   // The clock of the host may be set while the run is on.

@@ -44,6 +44,16 @@ describe('a run file', () => {
     expect(lines(file)).toBe(2);
   });
 
+  test('gives its rows back from the disk, wherever it went', () => {
+    const file = new RunFile(header, { folder, rescueFolder: join(folder, 'elsewhere') });
+    expect([...file.rows()]).toEqual([]);
+    file.append(row(64), row(128));
+    expect([...file.rows()]).toEqual([row(64), row(128)]);
+    rmSync(file.path);
+    expect([...file.rows()]).toEqual([row(64), row(128)]);
+    file.close();
+  });
+
   test('without a footer is an aborted run with the rows it has', () => {
     const file = new RunFile(header, { folder });
     file.append(row(64));

@@ -39,7 +39,7 @@ export async function recordSoak<T>(
   const facts = await gatherFacts(world, session?.fabric.library.version);
   if (world.rank !== 0) return void (await soaking.run(listener).catch(tellFirst(world)));
   const header = headerOf(job, world, { session, record: { ...record, soak } }, facts);
-  const recorded = await keepRun({ header, world, out }, (kept) =>
+  const recorded = await keepRun({ header, world, out, long: true }, (kept) =>
     soaking.run({
       starting: (next) => listener.starting(next),
       stalled: (stall) => listener.stalled?.(stall),
