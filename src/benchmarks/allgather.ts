@@ -1,5 +1,5 @@
 import { routes } from '../plan/patterns/routes.js';
-import { multi, single } from '../plan/strategies.js';
+import { multi, roundRobin, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
 import { algorithmOption, collectiveSizes, collectiveTurn, sharedEqually } from './collective.js';
@@ -8,7 +8,7 @@ export const allgather = defineBenchmark({
   id: 'allgather',
   summary: 'Gather a block of every rank on all ranks.',
   ranks: { min: 2 },
-  columns: columns([single, multi], [pinned, device]),
+  columns: columns([single, multi, roundRobin], [pinned, device]),
   sizes: collectiveSizes,
   clock: 'slowest',
   pattern: 'allgather',

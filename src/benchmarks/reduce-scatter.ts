@@ -1,5 +1,5 @@
 import { routes } from '../plan/patterns/routes.js';
-import { multi, single } from '../plan/strategies.js';
+import { multi, roundRobin, single } from '../plan/strategies.js';
 import { defineBenchmark } from '../runner/benchmark.js';
 import { columns, device, pinned } from '../runner/columns.js';
 import {
@@ -15,7 +15,7 @@ export const reduceScatter = defineBenchmark({
   id: 'reduce-scatter',
   summary: 'Add up a buffer of every rank; each rank gets its share of the sums.',
   ranks: { min: 2 },
-  columns: columns([single, multi], [pinned, device]),
+  columns: columns([single, multi, roundRobin], [pinned, device]),
   sizes: collectiveSizes,
   clock: 'slowest',
   pattern: 'reduceScatter',

@@ -21,8 +21,10 @@ describe.each([
     expect(measured.map(({ column, bytes }) => `${column} ${bytes}`)).toEqual([
       'SinglePin 1200',
       'MultiPin 1200',
+      'RoundRobinPin 1200',
       'SinglePin 614400',
       'MultiPin 614400',
+      'RoundRobinPin 614400',
     ]);
     // By all ranks, before and after: an allgather and a broadcast leave what a rank has already.
     const perRow = { allgather: 2, 'reduce-scatter': 1, allreduce: 3, broadcast: 2 }[id]!;
