@@ -19,8 +19,9 @@
 //        forever    the timed loop never ends
 //        linger     as hold, and the next timed loop never ends
 //        pass       nobody stands still
-//        eat        when FOLDER/eat is there, rank VICTIM takes memory until it is killed; timed loops never end
-import fs, { existsSync, writeFileSync } from 'node:fs';
+//        eat        when FOLDER/eat names a control group, rank VICTIM joins it and takes memory until it is killed;
+//                   timed loops never end
+import fs, { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,8 +49,8 @@ const mayGo = () => existsSync(`${folder}/go`);
 const eaten = [];
 function mayEat() {
   if (mode !== 'eat' || rank !== victim || !existsSync(`${folder}/eat`)) return;
-  // The kernel takes the largest process; this says so while it is not.
-  writeFileSync('/proc/self/oom_score_adj', '1000');
+  // Alone in its group: on a busy machine, memory comes back so late that the kernel would kill a second process of it.
+  writeFileSync(`${readFileSync(`${folder}/eat`, 'utf8')}/cgroup.procs`, String(process.pid));
   for (;;) eaten.push(Buffer.alloc(16 << 20, 1));
 }
 if (mode === 'eat') setInterval(mayEat, 10).unref();

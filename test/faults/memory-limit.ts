@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from './cell.js';
 
-const limitBytes = 768 << 20;
+const limitBytes = 256 << 20;
 /** The memory controller of cgroups, in its first or second version. */
 const first = '/sys/fs/cgroup/memory';
 const second = '/sys/fs/cgroup';
 const isFirst = existsSync(join(first, 'memory.limit_in_bytes'));
 let serial = 0;
 
-/** A job in a cgroup that holds it, but no rank that takes ever more. The kernel kills the largest process. */
-export function memoryLimit(): Pick<Fault, 'under' | 'before' | 'tidy'> {
+/** A control group for a rank that takes ever more memory, until the kernel kills it. */
+export function memoryLimit(): { group: string; around: Pick<Fault, 'before' | 'tidy'> } {
   const group = join(isFirst ? first : second, `weft-fault-${process.pid}-${serial++}`);
-  return {
-    under: ['sh', '-c', 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"', 'sh', group],
+  const around = {
     before: () => {
       if (!isFirst) writeFileSync(join(second, 'cgroup.subtree_control'), '+memory');
       mkdirSync(group);
@@ -31,4 +30,5 @@ export function memoryLimit(): Pick<Fault, 'under' | 'before' | 'tidy'> {
       }
     },
   };
+  return { group, around };
 }

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -96,9 +97,10 @@ export class Place implements Disposable {
     writeFileSync(join(this.hold, 'go'), '');
   }
 
-  /** Lets the rank that takes memory begin. */
-  feed(): void {
-    writeFileSync(join(this.hold, 'eat'), '');
+  /** Lets the rank that takes memory begin, in a control group. */
+  feed(group: string): void {
+    writeFileSync(join(this.hold, 'eat.new'), group);
+    renameSync(join(this.hold, 'eat.new'), join(this.hold, 'eat'));
   }
 
   pidOf(rank: number | 'main'): number {

@@ -107,23 +107,26 @@ export const missed = (rank: number): RegExp => {
 /** The rank that was stopped misses the others when it wakes up. */
 const blameOn = (rank: number): RegExp => new RegExp(`rank [1${rank}] did not`);
 
-const outOfMemory = (rank: number, phase: Phase): Cell => ({
-  fault: {
-    ...{ name: 'out of memory', on: `rank ${rank}`, mode: 'eat', ...memoryLimit() },
-    strike: async ({ place }) => {
-      place.feed();
-      await untilGone(place.pidOf(rank));
+const outOfMemory = (rank: number, phase: Phase): Cell => {
+  const { group, around } = memoryLimit();
+  return {
+    fault: {
+      ...{ name: 'out of memory', on: `rank ${rank}`, mode: 'eat', ...around },
+      strike: async ({ place }) => {
+        place.feed(group);
+        await untilGone(place.pidOf(rank));
+      },
     },
-  },
-  phase,
-  world: 'local',
-  ends: {
-    exit: 1,
-    says: [new RegExp(`rank ${rank} was killed by SIGKILL`), /out-of-memory killer/],
-    file: fileOfKilled(rank, phase),
-  },
-  chosen: rank === 2 && phase === 'set-up',
-});
+    phase,
+    world: 'local',
+    ends: {
+      exit: 1,
+      says: [new RegExp(`rank ${rank} was killed by SIGKILL`), /out-of-memory killer/],
+      file: fileOfKilled(rank, phase),
+    },
+    chosen: rank === 2 && phase === 'set-up',
+  };
+};
 
 interface Target {
   readonly on: 'launcher' | 'process group';

@@ -4,7 +4,6 @@ import { mpiLauncher } from '../../peers/mpirun.js';
 import { requireGpu } from '../../peers/nccl.js';
 import { ifAvailable } from '../../peers/peer.js';
 import type { Link } from '../../plan/bound.js';
-import { multi } from '../../plan/strategies.js';
 import { defineBenchmark, type OpenBenchmark, type Procedure } from '../../runner/benchmark.js';
 import { gatherAvailable, misfit } from '../../runner/memory-plan.js';
 import type { FabricSettings } from '../../settings/table.js';
@@ -24,6 +23,7 @@ import {
   exchangeOf,
   options,
   requestOf,
+  strategyOf,
 } from './request.js';
 import { boundOfExchange, type RankPart, rowOfExchange, rowOfMissing } from './row.js';
 import { runExchanges } from './run.js';
@@ -54,7 +54,7 @@ export const allToAllSingle = defineBenchmark({
   },
   traffic: (asked, world) => ({
     traffic: exchangeOf(requestOf(asked), world).traffic(),
-    strategy: multi,
+    strategy: strategyOf(asked.options),
   }),
   launcher: ({ options: { backends } }) => (backends?.includes('mpi') ? mpiLauncher() : undefined),
   open: openExchange,
@@ -72,12 +72,14 @@ async function openExchange(procedure: Procedure<typeof options>): Promise<OpenB
     ? ifAvailable(() => requireGpu(world, settings.gpus))
     : undefined;
   say(lines.device(world.rank, gpu));
+  const strategy = strategyOf(request);
   const interfaces = namedInterfaces(process.env, iface);
   const opened = await openBackends({
     world,
     exchange,
     ids,
     settings,
+    strategy,
     interfaces,
     ifaceGiven: iface !== undefined,
   });
@@ -93,7 +95,7 @@ async function openExchange(procedure: Procedure<typeof options>): Promise<OpenB
 
 /** Every rank runs; rank 0 makes the rows. */
 async function measure(
-  { world, settings, listener, say }: Procedure<typeof options>,
+  { world, settings, options: asked, listener, say }: Procedure<typeof options>,
   exchange: Exchange,
   { backends, missing, tensors, fabric }: Opened,
 ): Promise<void> {
@@ -114,6 +116,7 @@ async function measure(
         hosts: world.hosts,
         links: linksOf(fabric?.session.links, settings),
         wiring: fabric?.session.wiring ?? world,
+        strategy: strategyOf(asked),
         burstBytes: fabric?.session.burstBytes ?? 0,
         memory: id === 'nccl' ? undefined : memory,
         parts,
@@ -161,6 +164,7 @@ function recordOf(
           sendBytes: everyRank.map((rank) => exchange.sourceBytes(rank)),
           receiveBytes: everyRank.map((rank) => exchange.targetBytes(rank)),
         }),
-    boundNanoseconds: boundOfExchange(exchange, links, fabric?.session.wiring ?? world) ?? null,
+    boundNanoseconds:
+      boundOfExchange(exchange, strategyOf(asked), links, fabric?.session.wiring ?? world) ?? null,
   };
 }

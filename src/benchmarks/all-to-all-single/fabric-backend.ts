@@ -3,7 +3,7 @@ import { findOffers } from '../../fabric/providers.js';
 import { addon } from '../../native/addon.js';
 import { orUnavailable, type PeerBuffers, together } from '../../peers/peer.js';
 import type { Plan } from '../../plan/plan.js';
-import { multi } from '../../plan/strategies.js';
+import type { Strategy } from '../../plan/strategies.js';
 import { writePlan } from '../../plan/write-plan.js';
 import type { Path } from '../../results/path.js';
 import { pacingFor } from '../../session/pacing.js';
@@ -19,6 +19,14 @@ import type { World } from '../../world/world.js';
 import type { Backend } from './backend.js';
 import type { Exchange } from './exchange.js';
 
+interface FabricWish {
+  readonly world: World;
+  readonly exchange: Exchange;
+  readonly settings: FabricSettings;
+  readonly strategy: Strategy;
+  readonly interfaces: readonly string[];
+}
+
 /** Weft's own engine: a plan over libfabric. It brings the tensors, which must be registered with the fabric. */
 export class FabricBackend implements Backend {
   readonly id = 'fabric';
@@ -28,7 +36,7 @@ export class FabricBackend implements Backend {
   /** Of the exchanges since the last was taken. */
   #tally: PathTally;
 
-  private constructor(session: Session, exchange: Exchange, settings: FabricSettings) {
+  private constructor(session: Session, { exchange, settings, strategy }: FabricWish) {
     const { world, fabric } = session;
     this.session = session;
     this.#tally = session.path.tally();
@@ -36,17 +44,13 @@ export class FabricBackend implements Backend {
     this.#plan = writePlan(exchange.traffic(), {
       rank: world.rank,
       channels: fabric.channels.length,
-      strategy: multi,
+      strategy,
       ...pacingFor(fabric, settings, world.size),
     });
   }
 
-  static async open(
-    world: World,
-    exchange: Exchange,
-    settings: FabricSettings,
-    interfaces: readonly string[],
-  ): Promise<FabricBackend> {
+  static async open(wish: FabricWish): Promise<FabricBackend> {
+    const { world, exchange, settings, interfaces } = wish;
     await together(world, 'fabric open', () =>
       orUnavailable(undefined, () => {
         loadLibrary(settings);
@@ -59,7 +63,7 @@ export class FabricBackend implements Backend {
         sourceBytes: Math.max(leastBytes, exchange.sourceBytes(world.rank)),
         targetBytes: Math.max(leastBytes, exchange.targetBytes(world.rank)),
       });
-      return new FabricBackend(session, exchange, settings);
+      return new FabricBackend(session, wish);
     } catch (error) {
       await session[Symbol.asyncDispose]();
       throw error;

@@ -1,6 +1,7 @@
 import { HostBuffer } from '../../memory/buffer.js';
 import { type Missing, missingFor, openPeerById, refusalOf } from '../../peers/open-peers.js';
 import { type Peer, type PeerBuffers, type PeerJob, Unavailable } from '../../peers/peer.js';
+import type { Strategy } from '../../plan/strategies.js';
 import type { FabricSettings } from '../../settings/table.js';
 import type { Backend, BackendId } from './backend.js';
 import type { Exchange } from './exchange.js';
@@ -17,11 +18,12 @@ interface OpenOptions extends Omit<PeerJob, 'buffers' | 'timeoutMs' | 'gpus'> {
   readonly exchange: Exchange;
   readonly ids: readonly BackendId[];
   readonly settings: FabricSettings;
+  readonly strategy: Strategy;
 }
 
 /** Opens every backend of the list on the same two tensors. What cannot run here is told, not thrown. */
 export async function openBackends(options: OpenOptions): Promise<Opened> {
-  const { world, exchange, ids, settings, interfaces } = options;
+  const { world, exchange, ids, settings } = options;
   const missing: Missing<BackendId>[] = [];
   const backends: Backend[] = [];
   const own: HostBuffer[] = [];
@@ -36,11 +38,7 @@ export async function openBackends(options: OpenOptions): Promise<Opened> {
   };
   try {
     const fabric = ids.includes('fabric')
-      ? keep(
-          await FabricBackend.open(world, exchange, settings, interfaces).catch((error) =>
-            missingFor('fabric', error),
-          ),
-        )
+      ? keep(await FabricBackend.open(options).catch((error) => missingFor('fabric', error)))
       : undefined;
     const tensors = fabric?.tensors ?? (await allocate(exchange, world.rank, own));
     const { timeoutMs, gpus } = settings;

@@ -2,6 +2,7 @@ import { WeftError } from '../../errors.js';
 import { requireNccl } from '../../peers/nccl.js';
 import { ifAvailable } from '../../peers/peer.js';
 import type { ByteMatrix } from '../../plan/byte-matrix.js';
+import { multi, roundRobin, type Strategy } from '../../plan/strategies.js';
 import type { Asked } from '../../runner/benchmark.js';
 import { choice, option, several, size, text, type ValuesOf } from '../../settings/option.js';
 import type { World } from '../../world/world.js';
@@ -11,6 +12,8 @@ import { checkMessage, Exchange, uniformMatrix } from './exchange.js';
 import { checkMatrixWorld, parseImbalance, readMatrix, zipfMatrix } from './imbalance.js';
 
 export const defaultBytes = 4 * 2 ** 20;
+
+const spreads = { multi, 'round-robin': roundRobin };
 
 export const options = {
   msgBytes: option({
@@ -36,12 +39,22 @@ export const options = {
     help: 'zipf:S: send more to the first ranks',
     kind: { parse: parseImbalance, format: (exponent) => `zipf:${exponent}`, inFile: '`zipf:S`' },
   }),
+  strategy: option({
+    flags: '--strategy <name>',
+    help: 'over channels: multi, round-robin',
+    kind: choice(['multi', 'round-robin']),
+    default: 'multi',
+  }),
   matrix: option({
     flags: '--matrix <file>',
     help: 'CSV file of bytes from each rank to each rank',
     kind: text,
   }),
 };
+
+/** How Weft's own backend spreads blocks over channels. */
+export const strategyOf = ({ strategy }: Pick<ValuesOf<typeof options>, 'strategy'>): Strategy =>
+  spreads[strategy];
 
 /** What the user asked `all-to-all-single` for. Of an imbalance, `msgBytes` is the mean; a matrix decides instead of it. */
 type ExchangeRequest = ValuesOf<typeof options> & {

@@ -8,7 +8,7 @@ import {
   rankLoads,
   type Wiring,
 } from '../../plan/bound.js';
-import { multi } from '../../plan/strategies.js';
+import type { Strategy } from '../../plan/strategies.js';
 import type { Path } from '../../results/path.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
@@ -31,6 +31,8 @@ interface ExchangeRow {
   /** Of the fabric; empty where there is none. */
   readonly links: readonly Link[];
   readonly wiring: Wiring;
+  /** Of the fabric. */
+  readonly strategy: Strategy;
   /** Of the shapers on the way; 0 without any. */
   readonly burstBytes: number;
   /** Undefined: the GPU's, by whatever way NCCL chose. */
@@ -47,16 +49,17 @@ const bytesPerPeer = (exchange: Exchange): number =>
 /** The best time the links allow; undefined where a rate is not known. */
 export const boundOfExchange = (
   exchange: Exchange,
+  strategy: Strategy,
   links: readonly Link[],
   wiring: Wiring,
 ): number | undefined =>
   links.length === 0
     ? undefined
-    : boundOfTraffic(exchange.traffic(), multi, links, wiring).nanoseconds;
+    : boundOfTraffic(exchange.traffic(), strategy, links, wiring).nanoseconds;
 
 /** One row of the result, made on rank 0. A sample is the slowest rank's time of that exchange. */
 export function rowOfExchange(row: ExchangeRow): Row {
-  const { id, exchange, hosts, parts } = row;
+  const { id, exchange, strategy, hosts, parts } = row;
   const samples = slowestPerIteration(parts.map((part) => Float64Array.from(part.samples))).map(
     Math.round,
   );
@@ -67,12 +70,12 @@ export function rowOfExchange(row: ExchangeRow): Row {
   const figures = figuresOf({
     bytes: { ...allToAllBytes(bytes, exchange.world), line: exchange.busiestBytes(false) },
     meanNanoseconds,
-    allowedGbps: links.length === 0 ? undefined : allowedLineRateGbps(multi, links),
-    boundNanoseconds: boundOfExchange(exchange, links, row.wiring),
+    allowedGbps: links.length === 0 ? undefined : allowedLineRateGbps(strategy, links),
+    boundNanoseconds: boundOfExchange(exchange, strategy, links, row.wiring),
   });
   const verified = parts.flatMap((part) => part.verified);
   const checked = addChecked(verified);
-  const burst = links.length > 0 && isBurst(multi, bytes, links, row.burstBytes);
+  const burst = links.length > 0 && isBurst(strategy, bytes, links, row.burstBytes);
   const failure =
     checked.wrong > 0 ? describe(verified) : !burst && isTooGood(figures) ? tooGood : undefined;
   return measuredRow({
@@ -88,7 +91,7 @@ export function rowOfExchange(row: ExchangeRow): Row {
     perRank: rankParts(
       parts.map((part) => summarize(part.samples)),
       hosts,
-      rankLoads(exchange.traffic(), multi, row.links, row.wiring),
+      rankLoads(exchange.traffic(), strategy, row.links, row.wiring),
     ),
   });
 }
