@@ -41,15 +41,20 @@ const sizes = list('sizes').map(Number);
 const peers = list('against');
 const runFile = promisify(execFile);
 
+/**
+ * With a channel for each sender, a rank that copies holds only that sender's queue: over shm of libfabric 1.17, the
+ * others would wait for its lock.
+ */
+const channelPerPeer = { column: 'RoundRobinPin', channels: ranks };
+
 /** Weft's time over the library's. */
 const targets = { mpi: 1.0, gloo: 0.5 };
 const collectives = {
-  // Its sizes are bytes per peer; those of the others are bytes in all. With a channel for each sender, a rank that
-  // copies holds only that sender's queue: over shm of libfabric 1.17, the others would wait for its lock.
-  all2all: { against: ['mpi', 'gloo'], share: 1, column: 'RoundRobinPin', channels: ranks },
-  allreduce: { against: ['mpi', 'gloo'], share: ranks },
-  allgather: { against: ['mpi', 'gloo'], share: ranks },
-  'reduce-scatter': { against: ['mpi'], share: ranks },
+  // Its sizes are bytes per peer; those of the others are bytes in all.
+  all2all: { against: ['mpi', 'gloo'], share: 1, ...channelPerPeer },
+  allreduce: { against: ['mpi', 'gloo'], share: ranks, ...channelPerPeer },
+  allgather: { against: ['mpi', 'gloo'], share: ranks, column: 'MultiPin', channels: 2 },
+  'reduce-scatter': { against: ['mpi'], share: ranks, ...channelPerPeer },
 };
 
 /** The rows of one job, all of which must have passed. */
@@ -62,7 +67,7 @@ function rowsOf(words) {
 
 /** In each job Weft and the library take turns, round by round, and the job gives the ratio of the two. */
 async function collective(id, peer, bytes) {
-  const { share, column = 'SinglePin', channels = 1 } = collectives[id];
+  const { share, column, channels } = collectives[id];
   const size = sizeText(bytes * share);
   const words = [id, '--ranks', `${ranks}`, '--against', peer, '-b', size, '-e', size];
   const found = await untilClear({ ...amount, target: targets[peer] }, () => {
@@ -74,7 +79,7 @@ async function collective(id, peer, bytes) {
 
 /**
  * Of what a rank sends, with 4 ranks, they get 53, 23, 14 and 10 %. The libraries take turns after each exchange. Weft has
- * a channel for each sender: see all2all.
+ * a channel for each sender: see `channelPerPeer`.
  */
 async function unequal(peer, bytes) {
   const iterations = Math.max(11, Math.min(201, Math.round((512 * M) / bytes)));
