@@ -1,8 +1,8 @@
 // Collectives, an all-to-all of unequal sizes and an expert layer against Open MPI and gloo, each in turns inside one
 // job; messages per second and both directions at once against plain C over the same libfabric, in turns, job by job.
 // A row has `--rounds` rounds, and more, up to `--most-rounds`, while the interval of its ratio contains the target. Exits
-// with 1 when a target is missed: when the whole interval lies above it.
-//   npm run bench:workloads -- [--rounds 7] [--most-rounds 41] [--parts collectives,alltoallv,moe,rate,bidir]
+// with 1 unless every ratio is at most its target.
+//   npm run bench:workloads -- [--rounds 7] [--most-rounds 31] [--parts collectives,alltoallv,moe,rate,bidir]
 //     [--providers shm,tcp] [--ranks 4] [--collectives all2all,allreduce,allgather,reduce-scatter] [--channels 1,4]
 //     [--budget-ms 200] [--tokens 128,1024,4096] [--against mpi,gloo] [--sizes 65536,…]
 import { execFile } from 'node:child_process';
@@ -20,7 +20,7 @@ const [K, M] = [2 ** 10, 2 ** 20];
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '7' },
-    'most-rounds': { type: 'string', default: '41' },
+    'most-rounds': { type: 'string', default: '31' },
     parts: { type: 'string', default: 'collectives,alltoallv,moe,rate,bidir' },
     collectives: { type: 'string', default: 'all2all,allreduce,allgather,reduce-scatter' },
     against: { type: 'string', default: 'mpi,gloo' },
@@ -220,4 +220,4 @@ const counted = (verdict) => verdicts.filter((one) => one === verdict).length;
 console.log(
   `\n${counted('met')} of ${verdicts.length} targets met, ${counted('unclear')} unclear, ${counted('MISSED')} missed`,
 );
-process.exitCode = counted('MISSED') === 0 ? 0 : 1;
+process.exitCode = counted('met') === verdicts.length ? 0 : 1;

@@ -77,7 +77,7 @@ async function kv({ measure, judge, show }) {
 
 function kvNote({ print }) {
   print(
-    'With 16 requests, `PushRoundRobinPin` puts as many requests on every NIC, so its bound is the line rate; with 8 ' +
+    'With 16 requests, `PushRoundRobinPin` puts the same number of requests on every NIC, so its bound is the line rate; with 8 ' +
       'requests it is half of that (`--explain` shows both). A request stays on one NIC, and an iteration ends with ' +
       'the slowest of them.\n',
   );
@@ -89,7 +89,7 @@ const boundOf = ({ nanoseconds, ofBoundPercent }) => (nanoseconds.mean * ofBound
 function bothNote({ print }, { dispatch, combine, both }) {
   const longer = (boundOf(dispatch) + boundOf(combine)) / boundOf(both);
   print(
-    '`BothMultiPin` is held against [the bound without a barrier between iterations](measuring.md#the-bound), which ' +
+    '`BothMultiPin` is compared with [the bound without a barrier between iterations](measuring.md#the-bound), which ' +
       'can be reached only if ranks work on different iterations at the same time. If all ranks started dispatch and ' +
       `combine together, the bound would be ${((longer - 1) * 100).toFixed(1)} % longer and the share ` +
       `${(both.ofBoundPercent * longer).toFixed(1)} %. With \`--overlap\`, the first dispatch and the last combine of ` +

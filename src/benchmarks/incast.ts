@@ -50,10 +50,31 @@ export const incast = defineBenchmark({
   },
   figures: ({ situation: { world, options }, byRank: [ofRank] }) => {
     const from = sendersOf(world, options.receiver, options.senders);
-    const rates = from.map((rank) => 1 / mean(Array.from(ofRank![rank]!)));
-    return { fairness: (100 * Math.min(...rates)) / mean(rates) };
+    return { fairness: fairnessOf(from.map((rank) => ofRank![rank]!)) };
   },
 });
+
+/**
+ * What the slowest sender delivered relative to the mean, in percent, from each sender's times per iteration. Counts only
+ * until the first sender is done with all of its iterations: after that, the others share what it leaves.
+ */
+function fairnessOf(senders: readonly ArrayLike<number>[]): number {
+  const until = Math.min(...senders.map(totalOf));
+  const delivered = senders.map((times) => iterationsBy(until, times));
+  return (100 * Math.min(...delivered)) / mean(delivered);
+}
+
+const totalOf = (times: ArrayLike<number>) => Array.from(times).reduce((sum, time) => sum + time, 0);
+
+function iterationsBy(until: number, times: ArrayLike<number>): number {
+  let left = until;
+  for (let done = 0; done < times.length; done++) {
+    const time = times[done]!;
+    if (time > left) return done + left / time;
+    left -= time;
+  }
+  return times.length;
+}
 
 function sendersOf(world: number, receiver: number, asked: number | undefined): number[] {
   const others = Array.from({ length: world }, (_, rank) => rank).filter((r) => r !== receiver);

@@ -63,6 +63,6 @@ export function expectedByModel(runs: readonly Run[], name: string): Expectation
 /** The same for `weft report` and `weft plot`. */
 export const modelOption = option({
   flags: '--model <name>',
-  help: 'draw this model beside: p5, lab, or a file',
+  help: 'also draw this model: p5, lab, or a file',
   kind: text,
 });

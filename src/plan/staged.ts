@@ -236,7 +236,7 @@ function slotOf(slot: number, round: number): number {
   if (slot < most) return firstDataSlot + slot * mostStagedPieces + round;
   throw new WeftError(
     'BAD_USAGE',
-    `more than ${most} transfers to one peer do not fit the immediate when they are staged`,
+    `an immediate can number only ${most} staged transfers per peer`,
     { hint: `Use at most ${most} buffers × channels per peer in DMA columns.` },
   );
 }

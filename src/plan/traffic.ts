@@ -90,7 +90,7 @@ export function checkWorld(world: number): void {
   if (world > maxWorld) {
     throw new WeftError(
       'BAD_USAGE',
-      `${world} ranks are more than the ${maxWorld} an immediate names`,
+      `${world} ranks are more than the ${maxWorld} that an immediate can address`,
       { hint: `Use at most ${maxWorld} ranks.` },
     );
   }

@@ -58,7 +58,7 @@ function tooManyBuffers(strategy: Strategy, channels: number): WeftError {
   const most = Math.floor((maxSlot + 1) / strategy.maxPieces(channels));
   return new WeftError(
     'BAD_USAGE',
-    `more than ${most} buffers to one peer do not fit the immediate`,
+    `an immediate can number only ${most} buffers per peer`,
     {
       hint: `Use at most ${most} buffers per peer with ${strategy.title} over ${channels} channels.`,
     },

@@ -36,7 +36,7 @@ export const workloadFigures = {
     name: 'Fair',
     unit: '%',
     digits: 1,
-    meaning: 'the slowest sender’s rate over the mean of all senders',
+    meaning: 'the slowest sender’s rate over the mean of all senders while all of them send',
   },
   totalGbps: {
     name: 'Total',

@@ -163,7 +163,7 @@ export function refuseSmallWorld(benchmark: Benchmark, world: World): void {
   if (world.size >= benchmark.ranks.min) return;
   throw new WeftError(
     'BAD_USAGE',
-    `${benchmark.id} needs ${benchmark.ranks.min} ranks, not ${world.size}`,
+    `${benchmark.id} needs at least ${benchmark.ranks.min} ranks, not ${world.size}`,
     { hint: 'Use `ranks` here, or start more under torchrun, srun or mpirun.' },
   );
 }

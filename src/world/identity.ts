@@ -178,7 +178,7 @@ function refuseLoneProcess(env: Environment, options: IdentifyOptions): void {
   }
   if (env.JOB_COMPLETION_INDEX !== undefined) {
     throw conflict(
-      'this pod of an Indexed Job does not know how many pods the job has',
+      'the number of pods is not set in this pod of an Indexed Job',
       env,
       `Set WEFT_PODS, MASTER_ADDR and MASTER_PORT as \`weft k8s\` does, ${alone}`,
     );

@@ -57,7 +57,7 @@ async function openGate(procedure: GateProcedure): Promise<OpenBenchmark> {
   const { world, settings } = procedure;
   const nodes = await world.allgather('nodes', nodeName(world));
   if (new Set(nodes).size < 2) {
-    throw new WeftError('BAD_USAGE', `every node calls itself ${nodes[0]}`, {
+    throw new WeftError('BAD_USAGE', `all nodes have the same name, ${nodes[0]}`, {
       hint: 'Give each node its own host name, or set WEFT_NODE.',
     });
   }

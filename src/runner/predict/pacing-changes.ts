@@ -56,7 +56,7 @@ const knowsChunks = ({ fit, parameters }: FabricModel): boolean =>
 
 export function chunkUnknown({ run, model }: Subject): OpenQuestion[] {
   if (knowsChunks(model) || run.settings.chunkBytes == null) return [];
-  const reason = `The model (${model.name}) does not know what a chunk costs: sendrecv rows of several MiB would tell.`;
+  const reason = `The model (${model.name}) does not include the cost of a chunk. To add it, fit the model to sendrecv rows of several MiB.`;
   const options = { minBytes: 2 ** 20, maxBytes: 2 ** 24 };
   return [{ what: 'chunk', reason, run, measure: { benchmark: 'sendrecv', options } }];
 }

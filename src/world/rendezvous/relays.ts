@@ -97,10 +97,10 @@ export class Relays {
     const { roster, tree, warn } = this.#options;
     const relay = roster.name(tree.parentOf(first.rank) ?? 0);
     const rest = this.#fallen.length - 1;
-    const more = rest > 0 ? `; and ${rest} more rank${rest > 1 ? 's' : ''} so` : '';
+    const more = rest > 0 ? `; ${rest} more ${rest > 1 ? 'ranks have' : 'rank has'} the same problem` : '';
     this.#fallen = [];
     warn(
-      `rank 0 must send more: ${roster.name(first.rank)} does not reach its relay, ${relay} (${first.why})${more}. ` +
+      `rank 0 sends more data itself: ${roster.name(first.rank)} does not reach its relay, ${relay} (${first.why})${more}. ` +
         'Open all TCP ports between the hosts of the job.',
     );
   }
@@ -114,7 +114,7 @@ export class Relays {
     const parent = tree.parentOf(rank);
     if (parent === undefined || roster.at(parent) === undefined) return;
     const offer = this.#offers.get(parent);
-    if (offer === undefined) this.direct(rank, 'it could not open a port');
+    if (offer === undefined) this.direct(rank, 'the relay could not open a port');
     else {
       const frames = encodeFrames({ t: 'parent', rank: parent, ...offer });
       roster.at(rank)?.connection.sendEncoded(frames);
