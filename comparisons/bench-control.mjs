@@ -1,8 +1,9 @@
 // How the control plane grows: ranks join, exchange 4 KiB each, pass 100 barriers and hand 200 samples each to rank 0.
 // Rank 0 has a process of its own; the others share some. Prints time, CPU time, memory and messages of rank 0's
-// process for each size, draws them to an SVG file, and exits with 1 if joining takes 15 s or more, or if messages or
-// bytes grow faster than the ranks.
-//   npm run bench:control -- [--ranks 64,256,1024] [--processes 4] [--out docs/images/control-plane.svg]
+// process for each size, draws them to an SVG file, and exits with 1 if joining takes 15 s or more, or if messages, bytes,
+// CPU time or memory grow faster than the ranks. With `--beats`, ranks send heartbeats and give each other up as in a job;
+// messages then include the beats.
+//   npm run bench:control -- [--ranks 64,256,1024] [--processes 4] [--beats] [--out docs/images/control-plane.svg]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     ranks: { type: 'string', default: '64,256,1024' },
     processes: { type: 'string', default: '4' },
     out: { type: 'string', default: 'docs/images/control-plane.svg' },
+    beats: { type: 'boolean', default: false },
     // One size in this process, for its parent: memory is a process's own.
     only: { type: 'string' },
   },
@@ -34,6 +36,8 @@ const titles = {
   barriers: `${barriers} barriers`,
   samples: `gather of ${iterations} samples each`,
 };
+
+const names = { messages: 'messages', bytes: 'bytes', cpuMs: 'CPU time', rssMiB: 'memory' };
 
 /** What this process, which holds rank 0, sends and receives. */
 const traffic = { sent: 0, received: 0, bytes: 0 };
@@ -77,13 +81,13 @@ async function measure(size) {
   );
   const children = bounds
     .slice(1)
-    .map((to, i) => fork(script, [bounds[i], to, size, port].map(String)));
+    .map((to, i) => fork(script, [bounds[i], to, size, port, values.beats].map(String)));
   const endings = children.map((child) => once(child, 'exit'));
   await Promise.all(children.map((child) => once(child, 'message')));
   const measured = {};
   let before = { ms: performance.now(), cpu: process.cpuUsage(), ...traffic };
   for (const child of children) child.send('begin');
-  await takePart(0, size, port, (part) => {
+  await takePart(0, { size, port, beats: values.beats }, (part) => {
     const { user, system } = process.cpuUsage(before.cpu);
     measured[part] = {
       ms: performance.now() - before.ms,
@@ -103,6 +107,7 @@ async function measure(size) {
 /** In a process of its own. */
 async function measureApart(size) {
   const options = ['--only', `${size}`, '--processes', values.processes];
+  if (values.beats) options.push('--beats');
   const child = fork(fileURLToPath(import.meta.url), options);
   const [measured] = await Promise.race([
     once(child, 'message'),
@@ -216,9 +221,9 @@ if (values.only !== undefined) {
       return shares.at(-1) > 1.5 * shares[0];
     });
   if (late.length > 0) console.log(`joining took ${mostJoinMs / 1000} s or more with: ${late}`);
-  const tooFast = ['messages', 'bytes'].map((figure) => [figure, growing(figure)]);
+  const tooFast = ['messages', 'bytes', 'cpuMs', 'rssMiB'].map((figure) => [figure, growing(figure)]);
   for (const [figure, found] of tooFast) {
-    if (found.length > 0) console.log(`${figure} grow faster than ranks in: ${found}`);
+    if (found.length > 0) console.log(`${names[figure]} grew faster than the ranks in: ${found}`);
   }
   process.exitCode = late.length > 0 || tooFast.some(([, found]) => found.length > 0) ? 1 : 0;
 }

@@ -9,12 +9,11 @@ export const valueBytes = 4096;
 export const iterations = 200;
 const timeoutMs = 300_000;
 
-const join = (rank, size, port) =>
+const join = (rank, { size, port, beats }) =>
   openWorld({
     timeoutMs,
-    silenceMs: timeoutMs,
     // Beats would count as messages of whatever goes on.
-    heartbeatMs: timeoutMs,
+    ...(!beats && { silenceMs: timeoutMs, heartbeatMs: timeoutMs }),
     env: {
       RANK: `${rank}`,
       WORLD_SIZE: `${size}`,
@@ -27,8 +26,8 @@ const join = (rank, size, port) =>
   });
 
 /** Everything that is measured, in order; `ended` hears of each part on the rank that passes it. */
-export async function takePart(rank, size, port, ended = () => {}) {
-  const world = await join(rank, size, port);
+export async function takePart(rank, job, ended = () => {}) {
+  const world = await join(rank, job);
   ended('join');
   const value = new Uint8Array(valueBytes).fill(rank);
   const all = await world.allgather('addresses', value);
@@ -50,11 +49,12 @@ export async function takePart(rank, size, port, ended = () => {}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [from, to, size, port] = process.argv.slice(2).map(Number);
+  const [from, to, size, port] = process.argv.slice(2, 6).map(Number);
+  const job = { size, port, beats: process.argv[6] === 'true' };
   const begin = new Promise((resolve) => process.once('message', resolve));
   process.send('ready');
   await begin;
   const ranks = Array.from({ length: to - from }, (_, i) => from + i);
-  await Promise.all(ranks.map((rank) => takePart(rank, size, port)));
+  await Promise.all(ranks.map((rank) => takePart(rank, job)));
   process.disconnect();
 }
