@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import type { Run } from '../results/schema.js';
+import { agreeOnJobs } from '../runner/agree-on-inputs.js';
 import { usesFabric } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
 import { loadSuite } from '../runner/suite.js';
@@ -51,6 +52,7 @@ export function addSuiteCommand(program: Command): void {
 
 /** What could not run here does not spoil what could. */
 async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Promise<number> {
+  await agreeOnJobs(jobs, world);
   const codes: number[] = [];
   const runs: Run[] = [];
   for (const job of jobs) {
