@@ -30,6 +30,7 @@ import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { withFlags } from './output/flags.js';
+import { printOut } from './output/print.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -240,7 +241,7 @@ function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number 
     format === 'json'
       ? `${JSON.stringify(verdict, null, 2)}\n`
       : withFlags(formatVerdict(verdict, { ...stdoutTerminal(), all }));
-  process.stdout.write(text);
+  printOut(text);
   if (metrics !== undefined) writeMetrics(metrics, verdict);
   return verdict.grade === 'pass' ? exitCode.ok : exitCode.verdict;
 }
