@@ -203,12 +203,8 @@ async function judgeAndTell(
 
 /** Who reads the metrics must not take the last verdict for this one. */
 function unfinished(error: unknown): Verdict {
-  const reason = messageOf(error);
-  return verdictOf({
-    against: 'nothing',
-    items: [{ name: 'check', grade: 'fail', reason }],
-    runs: [],
-  });
+  const failed = { name: 'check', grade: 'fail', reason: messageOf(error) } as const;
+  return verdictOf({ against: 'nothing', items: [failed], runs: [] });
 }
 
 function refuseOtherWorld(source: Source, { size }: World): void {
