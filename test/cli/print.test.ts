@@ -40,12 +40,11 @@ describe('text to print', () => {
 
 describe('names with control characters', () => {
   const commands = [
-    'check a.jsonl',
-    'check a.jsonl --format json',
     'compare a.jsonl b.jsonl',
     'compare a.jsonl b.jsonl --format json',
     'compare a.jsonl b.jsonl --format markdown',
     'history .',
+    'history . --format json',
     `compare a.jsonl ${evil.replaceAll(' ', '')}`,
   ];
 
