@@ -52,6 +52,10 @@ export class WeftError extends Error {
 export const openFilesHint =
   'Raise the hard limit on open files: `ulimit -n 65536`, nofile in /etc/security/limits.conf, or --ulimit nofile=65536 of Docker.';
 
+/** Of ENFILE. */
+export const openFilesOnHostHint =
+  'All processes of this host together have too many files open: close some, or raise fs.file-max with sysctl.';
+
 /** What an error says; what was thrown may be anything. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

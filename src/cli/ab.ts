@@ -12,6 +12,7 @@ import { type Contest, parseVariant, type Side, sideFolder } from './ab-turns.js
 import { judgeOptions, printComparison } from './compare.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printError } from './output/print.js';
 import { shellQuoted, shellWords } from './shell-words.js';
 
 const variant = (side: Side) =>
@@ -103,11 +104,11 @@ function tell(ended: Ended, made: Contest, given: Given): number {
       : printComparison({ ...comparison, ab } as Comparison, given, notesOf(ended, made, given));
   if (interrupted) {
     const then = comparison === undefined ? '' : '; compared the finished runs';
-    process.stderr.write(`weft: interrupted in round ${rounds} of ${mostRounds}${then}\n`);
+    printError(`weft: interrupted in round ${rounds} of ${mostRounds}${then}\n`);
   }
   if (failed !== undefined) {
     const { side, round, words } = failed;
-    process.stderr.write(`weft: ${side.toUpperCase()} failed in round ${round}: ${words}\n`);
+    printError(`weft: ${side.toUpperCase()} failed in round ${round}: ${words}\n`);
   }
   if (failed?.code === exitCode.usage || failed?.code === exitCode.nothing) return failed.code;
   return interrupted || failed !== undefined ? exitCode.failed : code;

@@ -26,6 +26,7 @@ import { pathsOf } from './compare.js';
 import { fabricModel } from './fabric-model.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printError, printOut } from './output/print.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { readRuns } from './pictures.js';
 import { formatOption } from './show-options.js';
@@ -119,7 +120,7 @@ export function addAdviseCommand(program: Command): void {
     const { fabric = 'p5', memory, bytes, buffers, format } = asked;
     const kind = memory === 'device' ? device : pinned;
     const question = { fabric: fabricModel(fabric), memory: kind, bytes, buffers };
-    process.stdout.write(answer(question, format, stdoutTerminal().width));
+    printOut(answer(question, format, stdoutTerminal().width));
   });
 }
 
@@ -160,11 +161,11 @@ async function adviseOn(paths: readonly string[], options: Asked): Promise<numbe
   const model = fabric === undefined ? undefined : fabricModel(fabric);
   const advice = adviseRuns({ runs, fabric: model, column }, benchmarks);
   const isTable = format === 'table';
-  if (isTable) process.stdout.write(formatAdvice(advice, commands, width));
+  if (isTable) printOut(formatAdvice(advice, commands, width));
   const change = options.try ? firstToTry(advice.changes) : undefined;
   const tried = change && (await tryChange(change, options));
-  if (!isTable) process.stdout.write(adviceJson(advice, commands, tried));
-  else if (tried) process.stdout.write(formatTried(tried, width));
+  if (!isTable) printOut(adviceJson(advice, commands, tried));
+  else if (tried) printOut(formatTried(tried, width));
   return tried?.verdict === 'slower' ? exitCode.verdict : exitCode.ok;
 }
 
@@ -187,6 +188,7 @@ function refuseColumn(runs: readonly Run[], column: string | undefined): void {
 
 function firstToTry(changes: readonly Change[]): Change | undefined {
   const found = changes.find(({ options }) => options !== undefined);
-  if (found === undefined) process.stderr.write('weft: nothing to try: none of the suggested changes can be made with an option\n');
+  if (found === undefined)
+    printError('weft: nothing to try: none of the suggested changes can be made with an option\n');
   return found;
 }

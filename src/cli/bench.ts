@@ -27,6 +27,7 @@ import { inRanks, type RankJob } from './in-ranks.js';
 import { measureAndPrint, writeNoRun } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printError, printOut } from './output/print.js';
 import { recordOptions, recordTraffic } from './record-traffic.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
@@ -82,7 +83,7 @@ async function run(benchmark: Benchmark, raw: unknown): Promise<number> {
   const job = jobOf(benchmark, givenOptions(raw, optionsOf(benchmark)));
   const ranks = rankJob(job, show, (world) => measureAndPrint(job, world, show));
   if (show.explain) {
-    process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
+    printOut(`${explainJob(job, ranks.localRanks())}\n`);
     return exitCode.ok;
   }
   const { recordTraffic: file } = readOptions(raw, recordOptions);
@@ -141,9 +142,7 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
   const launcher = launcherOf(job);
   if (!launcher) return undefined;
   if (!quiet) {
-    process.stderr.write(
-      `weft: starting ${ranks} ranks with ${launcher.command}: ${launcher.reason}\n`,
-    );
+    printError(`weft: starting ${ranks} ranks with ${launcher.command}: ${launcher.reason}\n`);
   }
   const [, script = '', ...args] = process.argv;
   const command = { command: process.execPath, args: [script, ...args] };
@@ -153,7 +152,7 @@ function launchBy(job: Job, ranks: number, { quiet }: ShowOptions): Promise<numb
       const why = end.stoppedBy
         ? `stopped by ${end.stoppedBy}`
         : `${launcher.command} ${howEnded(end)}, and no rank reported an error`;
-      process.stderr.write(`weft: ${why}\n`);
+      printError(`weft: ${why}\n`);
     }
     // A launcher makes a code of its own of a rank that was killed.
     const ours = Object.values<number>(exitCode).find((code) => code === end.code);

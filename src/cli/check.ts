@@ -30,6 +30,7 @@ import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
 import { withFlags } from './output/flags.js';
+import { printOut } from './output/print.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -202,12 +203,8 @@ async function judgeAndTell(
 
 /** Who reads the metrics must not take the last verdict for this one. */
 function unfinished(error: unknown): Verdict {
-  const reason = messageOf(error);
-  return verdictOf({
-    against: 'nothing',
-    items: [{ name: 'check', grade: 'fail', reason }],
-    runs: [],
-  });
+  const failed = { name: 'check', grade: 'fail', reason: messageOf(error) } as const;
+  return verdictOf({ against: 'nothing', items: [failed], runs: [] });
 }
 
 function refuseOtherWorld(source: Source, { size }: World): void {
@@ -240,7 +237,7 @@ function tell(verdict: Verdict, { metrics, all, format }: CheckOptions): number 
     format === 'json'
       ? `${JSON.stringify(verdict, null, 2)}\n`
       : withFlags(formatVerdict(verdict, { ...stdoutTerminal(), all }));
-  process.stdout.write(text);
+  printOut(text);
   if (metrics !== undefined) writeMetrics(metrics, verdict);
   return verdict.grade === 'pass' ? exitCode.ok : exitCode.verdict;
 }

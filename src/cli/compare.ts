@@ -18,6 +18,7 @@ import { abWords } from './ab-words.js';
 import { noiseFrom, refuseNoise } from './earlier-runs.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printOut } from './output/print.js';
 import { stdoutTerminal } from './output/terminal.js';
 
 /** How rows are judged and shown; `ab` has the same. */
@@ -91,7 +92,7 @@ export function printComparison(
   notes: readonly string[] = [],
 ): number {
   const { color, width } = stdoutTerminal();
-  process.stdout.write(formatComparison(comparison, format, { all, color, width, notes }));
+  printOut(formatComparison(comparison, format, { all, color, width, notes }));
   return isWorse(comparison, { strict }) ? exitCode.verdict : exitCode.ok;
 }
 

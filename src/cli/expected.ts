@@ -10,6 +10,7 @@ import { predictLike } from '../runner/predict/predict-like.js';
 import { option, text } from '../settings/option.js';
 import type { FabricModel } from '../simulate/fabric-model.js';
 import { fabricModel } from './fabric-model.js';
+import { printError } from './output/print.js';
 
 /** Larger worlds take so long to simulate that nobody should wait for it unasked. */
 const mostRanks = 256;
@@ -55,7 +56,7 @@ export function expectedByModel(runs: readonly Run[], name: string): Expectation
     });
   }
   for (const { id, because } of refused) {
-    process.stderr.write(`weft: ${id} is shown without the model ${name}: ${because}\n`);
+    printError(`weft: ${id} is shown without the model ${name}: ${because}\n`);
   }
   return { expected, models };
 }

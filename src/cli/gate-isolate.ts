@@ -8,6 +8,7 @@ import { newRunId } from '../results/run-name.js';
 import { onOff, option, patience, text, type ValuesOf, wholeNumber } from '../settings/option.js';
 import { expandHostList } from '../topology/host-list.js';
 import { exitCode } from './output/failure.js';
+import { printOut } from './output/print.js';
 import { StatusLine } from './output/status-line.js';
 import { writeWhole } from './output/write-whole.js';
 import { ownCommand } from './own-command.js';
@@ -103,8 +104,8 @@ export async function runIsolation(
   keep(found);
   status[Symbol.dispose]();
   const json = show.format === 'json';
-  process.stdout.write(json ? `${JSON.stringify(record, null, 2)}\n` : formatIsolation(record));
-  if (!json && !show.quiet) process.stdout.write(`${path}\n`);
+  printOut(json ? `${JSON.stringify(record, null, 2)}\n` : formatIsolation(record));
+  if (!json && !show.quiet) printOut(`${path}\n`);
   return codeOf[found.outcome];
 }
 

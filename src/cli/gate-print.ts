@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../package-root.js';
 import { choice, option } from '../settings/option.js';
 import { exitCode } from './output/failure.js';
+import { printOut } from './output/print.js';
 import { ownCommand } from './own-command.js';
 import { shellQuoted } from './shell-words.js';
 
@@ -29,6 +30,6 @@ export function printPiece(piece: Piece): number {
   const text = read(files[piece])
     .replace('#@common.sh@\n', () => read('slurm/common.sh'))
     .replaceAll('@WEFT@', () => weft);
-  process.stdout.write(text);
+  printOut(text);
   return exitCode.ok;
 }

@@ -26,6 +26,7 @@ import { printOption, printPiece } from './gate-print.js';
 import { inRanks } from './in-ranks.js';
 import { addOptions, givenOptions, readOptions, wordsOf } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
+import { printError, printOut } from './output/print.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -127,7 +128,7 @@ async function measureAndTell(world: World, job: Job, options: GateOptions): Pro
   const speaks = world.rank === 0 || options.own;
   if (onOneHost(world) && world.launcher !== 'local') {
     if (speaks) {
-      process.stderr.write('weft: the job has only one node; the gate needs at least two\n');
+      printError('weft: the job has only one node; the gate needs at least two\n');
     }
     return exitCode.nothing;
   }
@@ -153,11 +154,11 @@ function tell(
   const gate = options.own ? partOf(whole, [own, ...absent]) : whole;
   const shown =
     format === 'json' ? `${JSON.stringify(gate, null, 2)}\n` : formatGate(gate, stdoutTerminal());
-  process.stdout.write(shown);
+  printOut(shown);
   if (format === 'table' && !options.quiet && !options.own) {
     const compared = gate.run === null ? [] : [`compared with ${gate.against}`];
     for (const note of [...compared, ...gate.notes]) {
-      process.stderr.write(`${note}\n`);
+      printError(`${note}\n`);
     }
   }
   if (metrics !== undefined) writeWhole(metrics, formatGateMetrics(gate), '--metrics');
@@ -195,7 +196,7 @@ function tellFailure(
   const speaks = options.own || rank === speaker;
   // A rank that was refused is the only one to know why.
   const refused = isWeftError(error, 'RENDEZVOUS_FAILED') && absent.length === 0;
-  if (speaks || refused) process.stderr.write(`${describeFailure(error, options.verbose)}\n`);
+  if (speaks || refused) printError(`${describeFailure(error, options.verbose)}\n`);
   if (speaks) tell(gate, options, own, rank === speaker ? absent : []);
   const blamed = options.own ? unfit.includes(rank) : unfit.length > 0;
   return blamed ? exitCode.verdict : code;

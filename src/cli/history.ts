@@ -11,6 +11,8 @@ import { resultsFolder } from '../results/run-file.js';
 import { type RunIndex, readRunIndex } from '../results/run-index.js';
 import { choice, onOff, option, percent, text, type ValueKind } from '../settings/option.js';
 import { addOptions, readOptions } from './options.js';
+import { printError, printOut } from './output/print.js';
+import { StatusLine } from './output/status-line.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
 import { metricsOption } from './show-options.js';
@@ -76,30 +78,29 @@ export function addHistoryCommand(program: Command): void {
     const index = await indexOf(folder);
     const history = historyOf(index.runs, { ...filter, tolerance: tolerance / 100 });
     if (history.trends.length === 0) throw nothingFound(folder, index, filter);
-    process.stdout.write(formatHistory(history, format, { ...stdoutTerminal(), all }));
+    printOut(formatHistory(history, format, { ...stdoutTerminal(), all }));
     if (metrics !== undefined) writeWhole(metrics, formatHistoryMetrics(history), '--metrics');
     if (draw === undefined) return;
     writeWhole(out!, draw(history), '-o');
-    process.stderr.write(`weft: wrote ${out}\n`);
+    printError(`weft: wrote ${out}\n`);
   });
 }
 
 async function indexOf(folder: string): Promise<RunIndex> {
-  const terminal = process.stderr.isTTY;
-  const clear = () => terminal && process.stderr.write('\r\u001b[K');
-  try {
-    const index = await readRunIndex(folder, {
-      progress: (done, of) => {
-        if (terminal && done % 100 === 0) process.stderr.write(`\rreading ${done} of ${of} files`);
-      },
-    });
-    clear();
-    tellOf(index);
-    return index;
-  } catch (cause) {
-    clear();
+  const index = await readWithStatus(folder).catch((cause) => {
     throw folderError(folder, cause);
-  }
+  });
+  tellOf(index);
+  return index;
+}
+
+async function readWithStatus(folder: string): Promise<RunIndex> {
+  using status = new StatusLine(false);
+  return await readRunIndex(folder, {
+    progress: (done, of) => {
+      if (done % 100 === 0) status.say(`reading ${done} of ${of} files`);
+    },
+  });
 }
 
 /** What was left out, and what makes the next call slow. */
@@ -107,10 +108,10 @@ function tellOf({ skipped, unsaved, folder }: RunIndex): void {
   if (skipped.length > 0) {
     const { file, skipped: why } = skipped[0]!;
     const rest = skipped.length === 1 ? '' : ` and ${plural(skipped.length - 1, 'more file')}`;
-    process.stderr.write(`weft: skipped ${file} (${why})${rest}\n`);
+    printError(`weft: skipped ${file} (${why})${rest}\n`);
   }
   if (unsaved !== undefined) {
-    process.stderr.write(
+    printError(
       `weft: cannot write the index to ${folder} (${unsaved}); every command will read all run files\n`,
     );
   }

@@ -15,6 +15,7 @@ import { reportExit } from '../world/launch/rank-process.js';
 import { twins } from '../world/process-facts.js';
 import { withLivePage } from './live-page.js';
 import { describeFailure, describeWarning, exitCode, exitCodeOf } from './output/failure.js';
+import { printError } from './output/print.js';
 import type { ShowOptions } from './show-options.js';
 import { failStopped } from './stop-signal.js';
 
@@ -100,13 +101,13 @@ function warnOfTwins(): void {
   const text = `${others} with this command line started together with this one; each runs a job of its own. `;
   const cure =
     'To make them ranks of one job, use a launcher that Weft knows, or set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT.';
-  process.stderr.write(`${describeWarning(text + cure)}\n`);
+  printError(`${describeWarning(text + cure)}\n`);
 }
 
 /** Says how a job of this machine ended, where no rank has; the exit code is that of the rank to blame. */
 export function conclude({ ok, failure, interrupted }: Outcome): number {
   if (interrupted) {
-    process.stderr.write(`weft: stopped by ${interrupted}\n`);
+    printError(`weft: stopped by ${interrupted}\n`);
     return exitCode.failed;
   }
   if (ok || !failure) return exitCode.ok;
@@ -115,7 +116,7 @@ export function conclude({ ok, failure, interrupted }: Outcome): number {
   // A rank that ends on purpose has said why.
   const explained = failure.report ?? failure.announced;
   if (failure.signal || failure.stopped || (explained === undefined && !failure.lastWords)) {
-    process.stderr.write(`weft: ${describeExit(failure)}\n`);
+    printError(`weft: ${describeExit(failure)}\n`);
   }
   return failure.exitCode || exitCode.failed;
 }
@@ -130,7 +131,7 @@ async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
     world = await openWorld({ timeoutMs, ranks, iface, tokenFile });
     const joined = world;
     if (rank === 0 && !world.authenticated && !show.quiet) {
-      process.stderr.write(`${unauthenticated}\n`);
+      printError(`${unauthenticated}\n`);
     }
     const end = (signal: NodeJS.Signals) => {
       if (interrupted?.(signal, joined)) return void process.once(signal, end);
@@ -146,7 +147,7 @@ async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
     const consequence =
       error instanceof WeftError && (error.code === 'PEER_LOST' || error.code === 'ABORTED');
     if (launcher !== 'local' || !consequence || rank === 0) {
-      process.stderr.write(`${describeFailure(error, verbose)}\n`);
+      printError(`${describeFailure(error, verbose)}\n`);
     }
     return announced(exitCodeOf(error));
   } finally {

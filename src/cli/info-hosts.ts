@@ -15,6 +15,7 @@ import { fabricOptions } from '../settings/table.js';
 import type { World } from '../world/index.js';
 import { inRanks } from './in-ranks.js';
 import { exitCode } from './output/failure.js';
+import { printOut } from './output/print.js';
 import type { formatOption, rankOptions } from './show-options.js';
 
 type HostsOptions = ValuesOf<typeof rankOptions & { format: typeof formatOption }>;
@@ -29,7 +30,7 @@ export const infoOfAllRanks = (options: HostsOptions): Promise<number> =>
     timeoutMs: fabricOptions.timeoutMs.default,
     work: async (world) => {
       const facts = await gatherFacts(world, libfabricVersion());
-      if (facts) process.stdout.write(`${textOf(world, facts, options)}\n`);
+      if (facts) printOut(`${textOf(world, facts, options)}\n`);
       return exitCode.ok;
     },
   });

@@ -18,6 +18,7 @@ import {
   unusedJson,
 } from './info-topology.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { formatOption, rankOptions } from './show-options.js';
 
@@ -46,7 +47,7 @@ export function addInfoCommand(program: Command): void {
       return;
     }
     const text = options.topology === undefined ? here(options) : fromFile(options);
-    process.stdout.write(`${text}\n`);
+    printOut(`${text}\n`);
   });
 }
 

@@ -6,6 +6,7 @@ import { k8sOptions, refuseTooManyRanks, required } from './job-files/options.js
 import type { Json, PodJob } from './job-files/pod.js';
 import { weftCommand } from './job-files/weft-command.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 
 /** `weft k8s --nodes N --image IMAGE -- COMMAND …`: a manifest for kubectl. */
 export function addK8sCommand(program: Command): void {
@@ -21,7 +22,7 @@ export function addK8sCommand(program: Command): void {
     const job: PodJob = required(readOptions(raw, k8sOptions), flags);
     refuseTooManyRanks(job.nodes, job.ranksPerNode);
     const objects = manifest(job, weftCommand(words, program), randomToken());
-    process.stdout.write(job.format === 'json' ? asList(objects) : asYaml(objects, job));
+    printOut(job.format === 'json' ? asList(objects) : asYaml(objects, job));
   });
 }
 

@@ -26,13 +26,14 @@ import { addSpecOptions, natural, percent, rate, readSpec } from './lab-options.
 import { withLivePage } from './live-page.js';
 import { addOptions, parsed, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printOut } from './output/print.js';
 import { formatOption } from './show-options.js';
 
 interface Named {
   readonly name?: string;
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const say = (text: string): void => printOut(`${text}\n`);
 
 /** `weft lab …`: hosts and rails on this machine. */
 export function addLabCommand(program: Command): void {

@@ -7,6 +7,7 @@ import { formatBytes } from '../measure/units.js';
 import { type Benchmark, usesFabric } from '../runner/benchmark.js';
 import type { Column, NamedColumn } from '../runner/columns.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { formatOption } from './show-options.js';
 
 interface Listed {
@@ -29,7 +30,7 @@ export function addListCommand(program: Command): void {
     const listed = benchmarks.map((benchmark) => list(benchmark, here));
     const json = readOptions(raw, { format: formatOption }).format === 'json';
     const text = json ? JSON.stringify(listed, null, 2) : listed.map(describe).join('\n\n');
-    process.stdout.write(`${text}\n`);
+    printOut(`${text}\n`);
   });
 }
 

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { resultsFolder } from '../results/run-file.js';
+import { printError } from './output/print.js';
 
 /** The page has the lowest priority: beside a busy machine it takes a while. */
 const startMs = 20_000;
@@ -39,7 +40,7 @@ export async function withLivePage(
   }
 }
 
-const say = (text: string) => process.stderr.write(`weft: ${text}\n`);
+const say = (text: string) => printError(`weft: ${text}\n`);
 
 /** What it prints first; undefined, and an end to it, where it does not start or does not say in time. */
 function addressOf(child: ChildProcessByStdio<Writable, Readable, null>) {

@@ -15,6 +15,7 @@ import { addK8sCommand } from './k8s.js';
 import { addLabCommand } from './lab.js';
 import { addListCommand } from './list.js';
 import { describeFailure, exitCode, exitCodeOf, forTerminal } from './output/failure.js';
+import { printError } from './output/print.js';
 import { addPlotCommand } from './plot.js';
 import { addPredictCommand } from './predict.js';
 import { addReportCommand } from './report.js';
@@ -67,7 +68,7 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCode.ok : exitCode.usage;
   } else {
-    process.stderr.write(`${describeFailure(error, process.argv.includes('--verbose'))}\n`);
+    printError(`${describeFailure(error, process.argv.includes('--verbose'))}\n`);
     process.exitCode = exitCodeOf(error);
   }
 }

@@ -13,6 +13,7 @@ import { type Recorded, recordRun } from '../runner/record-run.js';
 import type { World } from '../world/index.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
+import { printError, printOut, safeFor } from './output/print.js';
 import { Progress } from './output/progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
@@ -30,7 +31,7 @@ export async function measureAndPrint(
 ): Promise<number> {
   const progress = new Progress(job.benchmark.id, show.quiet || world.rank !== 0);
   // What a program reads must not have a log in it.
-  const log = show.format === 'table' ? process.stdout : process.stderr;
+  const log = show.format === 'table' ? printOut : printError;
   try {
     const recorded = await recordRun({
       job,
@@ -39,7 +40,7 @@ export async function measureAndPrint(
       out: show.out,
       iface: show.iface,
       say: (text) => {
-        if (!show.quiet) log.write(`[${timestamp(new Date())}] ${text}\n`);
+        if (!show.quiet) log(`[${timestamp(new Date())}] ${text}\n`);
       },
     });
     progress.end();
@@ -85,13 +86,13 @@ async function print(
   const rows = isLarge(run.world) && { rows: rowsInFile(path) };
   const pieces = runPieces(run, format, { ...stdoutTerminal(), verbose, ...rows });
   await pipeline(shown(pieces, format, first), process.stdout, { end: false });
-  if (format === 'table' && !show.quiet) process.stdout.write(`${path}\n`);
+  if (format === 'table' && !show.quiet) printOut(`${path}\n`);
   if (show.ncclJson !== undefined) {
     const args = process.argv.slice(2);
     await pipeline(ncclJsonPieces(run, { args }), createWriteStream(show.ncclJson));
   }
   if (error === undefined) return codeOfOutcome[run.outcome];
-  process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
+  printError(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
 }
 
@@ -101,7 +102,7 @@ function* shown(pieces: Iterable<string>, format: Format, first: boolean): Gener
     // One file of CSV has one line of heads, however many runs it holds.
     const again = head && !first && format === 'csv';
     head = false;
-    if (!again) yield format === 'table' ? withFlags(piece) : piece;
+    if (!again) yield safeFor(process.stdout, format === 'table' ? withFlags(piece) : piece);
   }
 }
 

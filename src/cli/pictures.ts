@@ -2,6 +2,7 @@ import { extname, resolve } from 'node:path';
 import { WeftError } from '../errors.js';
 import { readRun } from '../results/read-run.js';
 import type { Run } from '../results/schema.js';
+import { printError } from './output/print.js';
 
 /** The runs that these files hold. What is damaged is said on stderr and shown with what it has. */
 export function readRuns(paths: readonly string[]): Run[] {
@@ -12,7 +13,7 @@ export function readRuns(paths: readonly string[]): Run[] {
     }
     seen.add(resolve(path));
     const { run, damage } = readRun(path);
-    if (damage !== undefined) process.stderr.write(`weft: ${damage.message}\n`);
+    if (damage !== undefined) printError(`weft: ${damage.message}\n`);
     return run;
   });
   if (runs.every((run) => run.rows.length === 0)) throw nothingToShow(paths, runs);

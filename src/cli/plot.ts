@@ -6,6 +6,7 @@ import { mergeRepeats } from '../results/repeats.js';
 import { choice, option, text, wholeNumber } from '../settings/option.js';
 import { expectedByModel, modelOption } from './expected.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
 
@@ -46,7 +47,7 @@ export function addPlotCommand(program: Command): void {
     const charts = chosen(chartsOf(runs, models), raw.chart);
     const { renderSvg } = await import('../report/svg.js');
     writeWhole(file, renderSvg(charts, { theme, widthPx: width }), '-o');
-    process.stdout.write(`${file}\n`);
+    printOut(`${file}\n`);
   });
 }
 

@@ -18,6 +18,7 @@ import { fitOptions } from '../settings/predict.js';
 import { fabricSchemaName } from '../simulate/fabric-model.js';
 import { fitModel } from '../simulate/fit.js';
 import { addOptions, parsed, readOptions } from './options.js';
+import { printError, printOut } from './output/print.js';
 import { writeWhole } from './output/write-whole.js';
 import { readRuns } from './pictures.js';
 import { formatOption } from './show-options.js';
@@ -39,13 +40,13 @@ export function addFitCommand(predict: Command): void {
   addOptions(command, table).action((inputs: string[], raw: { also?: RowChoice[] }) => {
     const asked = readOptions(raw, table);
     const { figures, measured } = read(inputs, asked);
-    for (const sentence of measured?.left ?? []) process.stderr.write(`weft: ${sentence}\n`);
+    for (const sentence of measured?.left ?? []) printError(`weft: ${sentence}\n`);
     const frame = frameOf(inputs, figures, measured, asked);
     const fitted = fitModel(frame, fitRows(figures, raw.also ?? [], benchmarkById));
     if (asked.out !== undefined) {
       writeWhole(asked.out, `${JSON.stringify(fitted.model, null, 2)}\n`, '-o');
     }
-    process.stdout.write(formatFit(fitted, asked.format));
+    printOut(formatFit(fitted, asked.format));
   });
 }
 

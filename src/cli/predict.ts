@@ -16,6 +16,7 @@ import type { SimulatedWorld } from '../simulate/wiring.js';
 import { withArgument } from './bench.js';
 import { fabricModel } from './fabric-model.js';
 import { addOptions, parsed, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { writeWhole } from './output/write-whole.js';
 import { addFitCommand } from './predict-fit.js';
@@ -69,7 +70,7 @@ function describe(predict: Command, benchmark: PlanBenchmark): void {
     const asked = readOptions(raw, table) as unknown as Asked;
     const draw = asked.out === undefined ? undefined : await drawerOf(asked.out);
     const runs = predictAll(benchmark, asked, raw.fault ?? []);
-    process.stdout.write(written(runs, asked.format));
+    printOut(written(runs, asked.format));
     if (draw) writeWhole(asked.out!, draw(runs), '-o');
   });
 }

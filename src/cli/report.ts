@@ -4,6 +4,7 @@ import { mergeRepeats } from '../results/repeats.js';
 import { option, text } from '../settings/option.js';
 import { expectedByModel, expectedOf, modelOption } from './expected.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { writeWhole } from './output/write-whole.js';
 import { pictureFile, readRuns } from './pictures.js';
 
@@ -33,6 +34,6 @@ export function addReportCommand(program: Command): void {
     // Charts are a large library that no other command should wait for.
     const { renderReport } = await import('../report/html.js');
     writeWhole(file, renderReport(runs, { normal, ...(asked && { models: asked.models }) }), '-o');
-    process.stdout.write(`${file}\n`);
+    printOut(`${file}\n`);
   });
 }

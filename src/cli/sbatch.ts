@@ -6,6 +6,7 @@ import { type BatchJob, batchScript } from './job-files/batch-script.js';
 import { refuseTooManyRanks, required, sbatchOptions } from './job-files/options.js';
 import { weftCommand } from './job-files/weft-command.js';
 import { addOptions, readOptions } from './options.js';
+import { printOut } from './output/print.js';
 import { ownCommand } from './own-command.js';
 
 /** `weft sbatch --nodes N -- COMMAND …`: a batch script, printed or submitted. */
@@ -26,7 +27,7 @@ export function addSbatchCommand(program: Command): void {
     const job: BatchJob = { ...options, weft: weft === undefined ? found : [weft] };
     const script = batchScript(job, weftCommand(words, program));
     const jobId = submit ? submitted(script, options.folder) : undefined;
-    process.stdout.write(shown(script, jobId, format));
+    printOut(shown(script, jobId, format));
   });
 }
 

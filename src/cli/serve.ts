@@ -7,6 +7,7 @@ import { packageRoot } from '../package-root.js';
 import { resultsFolder } from '../results/run-file.js';
 import { wholeNumber } from '../settings/option.js';
 import { argument } from './options.js';
+import { printError, printOut } from './output/print.js';
 
 interface ServeOptions {
   readonly host: string;
@@ -49,19 +50,19 @@ export function addServeCommand(program: Command): void {
       announce(page, folder, follower);
       await asked(follower);
       const cost = await page.close(follower ? graceMs : 0);
-      if (cost !== undefined) process.stderr.write(`weft: live page: ${describeCost(cost)}\n`);
+      if (cost !== undefined) printError(`weft: live page: ${describeCost(cost)}\n`);
     });
 }
 
 function announce(page: LivePage, folder: string, follower: boolean): void {
   if (follower) {
-    process.stdout.write(`${page.address('/new', { since: new Date().toISOString() })}\n`);
+    printOut(`${page.address('/new', { since: new Date().toISOString() })}\n`);
     return;
   }
-  process.stdout.write(`${page.address()}\n`);
-  process.stderr.write(`weft: serving the runs in ${folder}; press Ctrl-C to stop\n`);
+  printOut(`${page.address()}\n`);
+  printError(`weft: serving the runs in ${folder}; press Ctrl-C to stop\n`);
   if (isLoopback(page.host)) return;
-  process.stderr.write(
+  printError(
     `weft: listening on ${page.host} port ${page.port}: other machines can connect, and traffic is not encrypted\n`,
   );
 }

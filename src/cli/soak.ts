@@ -20,6 +20,7 @@ import { writeRunMetrics } from './measure-and-print.js';
 import { addOptions, givenOptions, readOptions } from './options.js';
 import { describeFailure, exitCode, exitCodeOf } from './output/failure.js';
 import { withFlags } from './output/flags.js';
+import { printError, printOut } from './output/print.js';
 import { SoakProgress } from './output/soak-progress.js';
 import { stdoutTerminal } from './output/terminal.js';
 import { formatOption, type ShowOptions, showOptions } from './show-options.js';
@@ -62,7 +63,7 @@ async function soak(benchmark: Benchmark, raw: unknown, ofBench: unknown): Promi
   const stop: Stop = {};
   const ranks = rankJob(job, show, (world) => soakAndPrint(job, settings, world, show, stop));
   if (show.explain) {
-    process.stdout.write(`${explainJob(job, ranks.localRanks())}\n`);
+    printOut(`${explainJob(job, ranks.localRanks())}\n`);
     return exitCode.ok;
   }
   return inRanks({ ...ranks, interrupted: stopping(stop) });
@@ -131,13 +132,13 @@ const codes: Record<SoakVerdict['verdict'], number> = {
 function print({ run, path, error }: Recorded, show: ShowOptions): number {
   const verdict = soakVerdict(run);
   if (show.format === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...verdict, file: path }, null, 2)}\n`);
+    printOut(`${JSON.stringify({ ...verdict, file: path }, null, 2)}\n`);
   } else {
     const options = { ...stdoutTerminal(), verbose: show.verbose };
-    process.stdout.write(withFlags(formatSoak(run, verdict, options)));
-    if (!show.quiet) process.stdout.write(`${path}\n`);
+    printOut(withFlags(formatSoak(run, verdict, options)));
+    if (!show.quiet) printOut(`${path}\n`);
   }
   if (error === undefined) return codes[verdict.verdict];
-  process.stderr.write(`${describeFailure(error, show.verbose)}\n`);
+  printError(`${describeFailure(error, show.verbose)}\n`);
   return exitCodeOf(error) || exitCode.failed;
 }

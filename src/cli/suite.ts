@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isWeftError, WeftError } from '../errors.js';
 import { loadLibrary } from '../fabric/library.js';
 import type { Run } from '../results/schema.js';
+import { agreeOnJobs } from '../runner/agree-on-inputs.js';
 import { usesFabric } from '../runner/benchmark.js';
 import type { Job } from '../runner/job.js';
 import { loadSuite } from '../runner/suite.js';
@@ -15,6 +16,7 @@ import { inRanks } from './in-ranks.js';
 import { measureAndPrint } from './measure-and-print.js';
 import { addOptions, readOptions } from './options.js';
 import { exitCode } from './output/failure.js';
+import { printError, printOut } from './output/print.js';
 import { defaultRanks, type ShowOptions, showOptions } from './show-options.js';
 
 /** `weft suite [FILE]`: several benchmarks in one job, one table and one run file each. */
@@ -35,7 +37,7 @@ export function addSuiteCommand(program: Command): void {
     }
     const ranks = show.ranks ?? defaultRanks;
     if (show.explain) {
-      process.stdout.write(`${jobs.map((job) => explainJob(job, ranks)).join('\n')}\n`);
+      printOut(`${jobs.map((job) => explainJob(job, ranks)).join('\n')}\n`);
       return;
     }
     process.exitCode = await inRanks({
@@ -51,6 +53,7 @@ export function addSuiteCommand(program: Command): void {
 
 /** What could not run here does not spoil what could. */
 async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Promise<number> {
+  await agreeOnJobs(jobs, world);
   const codes: number[] = [];
   const runs: Run[] = [];
   for (const job of jobs) {
@@ -59,16 +62,16 @@ async function runAll(jobs: readonly Job[], world: World, show: ShowOptions): Pr
       ? ((await missingAnywhere(settings, world)) ?? misplaced(settings, world))
       : undefined;
     if (missing !== undefined) {
-      if (world.rank === 0) process.stderr.write(`weft: skipped ${benchmark.id}: ${missing}\n`);
+      if (world.rank === 0) printError(`weft: skipped ${benchmark.id}: ${missing}\n`);
       codes.push(exitCode.nothing);
       continue;
     }
     codes.push(await measureAndPrint(job, world, show, runs));
-    if (world.rank === 0 && show.format === 'table') process.stdout.write('\n');
+    if (world.rank === 0 && show.format === 'table') printOut('\n');
     world.signal.throwIfAborted();
   }
   if (world.rank === 0 && process.stderr.isTTY && !show.quiet) {
-    process.stderr.write('`weft serve` shows these runs in a browser, with charts.\n');
+    printError('`weft serve` shows these runs in a browser, with charts.\n');
   }
   const bad = codes.find((code) => code !== exitCode.ok && code !== exitCode.nothing);
   return bad ?? (codes.every((code) => code === exitCode.nothing) ? exitCode.nothing : exitCode.ok);

@@ -1,6 +1,7 @@
 import { compareRuns } from '../analysis/compare/compare.js';
 import { earlierRunsOf } from '../analysis/compare/indexed-runs.js';
 import { comparisonParts } from '../results/formats/comparison.js';
+import { readOwnFile } from '../results/open-file.js';
 import { readRun } from '../results/read-run.js';
 import type { IndexedRun } from '../results/run-index.js';
 import type { Run } from '../results/schema.js';
@@ -36,7 +37,8 @@ function keptOrCompared(a: RunLog, b: RunLog, runs: readonly IndexedRun[]): Comp
   const parts = [a, b].map((log) => [log.path, log.epoch, bytesOf(log)]);
   const name = JSON.stringify([...parts, runs.length]);
   // From their files: pages have only some of the samples.
-  const answer = kept.get(name) ?? compared(readRun(a.path).run, readRun(b.path).run, runs);
+  const read = ({ path }: RunLog) => readRun(path, readOwnFile).run;
+  const answer = kept.get(name) ?? compared(read(a), read(b), runs);
   kept.set(name, answer);
   const [oldest] = kept.keys();
   if (kept.size > keptAnswers) kept.delete(oldest!);

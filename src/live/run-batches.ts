@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { readOwnFile } from '../results/open-file.js';
 import { isBlank } from '../results/run-lines.js';
 import { parseLine } from '../results/run-reader.js';
 import type { RunLog } from './run-log.js';
@@ -67,7 +68,7 @@ export class RunBatches {
 
   async #make(from: number, to: number): Promise<Batch> {
     const { starts, path, rows } = this.#log;
-    const file = await open(path, 'r');
+    const file = await open(path, readOwnFile);
     try {
       const texts = await textsIn(file, starts[from]!, starts[to]!);
       const lines = texts.map((text) => thinned(parseLine(text) ?? null));
@@ -82,7 +83,7 @@ export class RunBatches {
     const chosen = slowest!.after(from, mostPairs);
     const next = chosen.length < mostPairs ? to : chosen.at(-1)! + 1;
     const lines: (WireLine | null)[] = [];
-    const file = await open(path, 'r');
+    const file = await open(path, readOwnFile);
     try {
       for (const line of chosen) {
         const [text] = await textsIn(file, starts[line]!, starts[line + 1]!);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { open, stat } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import type { Headline } from '../results/headline.js';
 import { isLarge } from '../results/large-matrix.js';
+import { readOwnFile } from '../results/open-file.js';
 import {
   better,
   type Glance,
@@ -140,8 +141,18 @@ export class RunLog {
     this.#lineNumber = 0;
   }
 
+  /** Somebody put a link or a pipe where the file was: what it leads to is none of this folder's. */
+  #lose({ ino }: { readonly ino: number }): void {
+    if (ino === this.#inode) return;
+    this.#reset();
+    this.#inode = ino;
+    throw new Error('not a file');
+  }
+
   async #read(): Promise<void> {
-    const { ino, size, mtimeMs, uid } = await stat(this.path);
+    const found = await lstat(this.path);
+    if (!found.isFile()) return this.#lose(found);
+    const { ino, size, mtimeMs, uid } = found;
     this.modifiedMs = mtimeMs;
     if (ino === this.#inode && size === this.#size) return;
     if (ino !== this.#inode || size < this.#size) this.#reset();
@@ -151,7 +162,7 @@ export class RunLog {
     this.ownerUid = uid;
     if (this.#problem !== undefined) return;
     if (size > limits.fileBytes) throw new Error('too large to show');
-    const file = await open(this.path, 'r');
+    const file = await open(this.path, readOwnFile);
     try {
       await eachLine(file, this.starts.at(-1)!, size, ({ kind, bytes, end, lines }) => {
         this.#lineNumber += lines;
@@ -196,5 +207,6 @@ export function reasonOf(error: unknown): string {
   if (code === 'ENOENT') return 'the file was removed';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EMFILE') return tooManyOpen;
+  if (code === 'ELOOP') return 'not a file';
   return code ?? (error as Error).message;
 }

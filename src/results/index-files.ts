@@ -1,7 +1,8 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EntryMaker, type FileStamp, type SharedParts } from './index-entry.js';
 import type { Entry } from './index-lines.js';
+import { readOwnFile } from './open-file.js';
 import { glanceAt } from './run-glance.js';
 import { eachLine, limits } from './run-lines.js';
 
@@ -21,8 +22,8 @@ export async function stampsOf(
   const stamps = names.flatMap(({ name }) => known(name) ?? []);
   const others = names.filter(({ name }) => known(name) === undefined);
   await inParallel(others, async ({ name: file }) => {
-    const found = await stat(join(folder, file)).catch(() => undefined);
-    if (found === undefined) return;
+    const found = await lstat(join(folder, file)).catch(() => undefined);
+    if (!found?.isFile()) return;
     stamps.push({ file, bytes: found.size, modifiedMs: found.mtimeMs });
   });
   return stamps;
@@ -50,7 +51,7 @@ export async function readEntry(
   const path = join(folder, stamp.file);
   if (!stamp.file.endsWith(runFileEnding) && !(await beginsLikeRun(path))) return foreign(stamp);
   const maker = new EntryMaker();
-  const file = await open(path, 'r');
+  const file = await open(path, readOwnFile);
   let line = 0;
   try {
     await eachLine(file, 0, stamp.bytes, ({ kind, bytes, lines }) => {
@@ -76,7 +77,7 @@ const firstBytes = '{"line":"header","schema":"weft.run/';
 /** `--out` takes any name. */
 export async function beginsLikeRun(path: string): Promise<boolean> {
   try {
-    const file = await open(path, 'r');
+    const file = await open(path, readOwnFile);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(firstBytes.length), 0);
       return bytesRead === firstBytes.length && buffer.toString() === firstBytes;

@@ -9,12 +9,12 @@ export type { ReadRun } from './run-reader.js';
 
 /**
  * Reads a run file, or one object as `--format json` prints it. Of pairs among many ranks (see large-matrix.ts) the
- * samples stay on disk: `samples` of those rows is empty.
+ * samples stay on disk: `samples` of those rows is empty. `flags` are those of opening it.
  */
-export function readRun(path: string): ReadRun {
+export function readRun(path: string, flags: string | number = 'r'): ReadRun {
   let fd: number | undefined;
   try {
-    fd = openSync(path, 'r');
+    fd = openSync(path, flags);
     return readOpen(fd, path);
   } catch (cause) {
     if (cause instanceof WeftError) throw cause;

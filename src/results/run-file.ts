@@ -1,6 +1,5 @@
 import {
   closeSync,
-  existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -8,6 +7,7 @@ import {
   openSync,
   readSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -132,9 +132,15 @@ export class RunFile implements Disposable {
     if (!this.#isThere()) throw this.#rescue();
   }
 
-  /** Whoever deletes the file leaves us writing to one that nobody can open. Inode numbers are not stable everywhere. */
+  /**
+   * Whoever deletes or replaces the file leaves us writing to one that nobody finds. Inode numbers are not stable
+   * everywhere: a file that has another number and every byte that we wrote is taken for ours.
+   */
   #isThere(): boolean {
-    return existsSync(this.path) && fstatSync(this.#fd).nlink > 0;
+    const ours = fstatSync(this.#fd);
+    const found = statSync(this.path, { throwIfNoEntry: false });
+    if (found === undefined || ours.nlink === 0) return false;
+    return (found.dev === ours.dev && found.ino === ours.ino) || found.size === this.#length;
   }
 
   /** Goes on in another file, with every line so far. */

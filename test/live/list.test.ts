@@ -2,6 +2,7 @@ import {
   appendFileSync,
   copyFileSync,
   mkdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -11,9 +12,12 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { RunBatches } from '../../src/live/run-batches.js';
 import { RunLog } from '../../src/live/run-log.js';
 import type { Listing } from '../../src/live/wire.js';
 import { markAbandoned } from '../../src/live/writers.js';
+import { readOwnFile } from '../../src/results/open-file.js';
+import { readRun } from '../../src/results/read-run.js';
 import { limits } from '../../src/results/run-lines.js';
 import { finish, PageDesk, row, Viewer } from './desk.js';
 
@@ -90,6 +94,28 @@ describe('the list', () => {
       huge: 'too large to show',
     });
     expect(runs.filter(({ state }) => state === 'unreadable')).toHaveLength(6);
+  });
+
+  test('does not follow a link that took the place of a run', async () => {
+    await using desk = await PageDesk.open();
+    desk.finished('run', [row(64)]);
+    const path = join(desk.folder, 'run.jsonl');
+    const log = new RunLog('run', path, { changed: () => {}, came: () => {} });
+    await log.advance();
+    expect(log.rows).toBe(1);
+    const batches = new RunBatches(log);
+    renameSync(path, join(desk.folder, '.elsewhere'));
+    symlinkSync('.elsewhere', path);
+    expect(() => readRun(path, readOwnFile)).toThrow('cannot be read');
+    // Before the log has noticed, and after.
+    await expect(batches.after(0)).rejects.toThrow('ELOOP');
+    await log.advance();
+    expect(log.summary()).toMatchObject({ rows: 0, state: 'unreadable', problem: 'not a file' });
+    expect(log.header).toBeUndefined();
+    rmSync(path);
+    renameSync(join(desk.folder, '.elsewhere'), path);
+    await log.advance();
+    expect(log.summary()).toMatchObject({ rows: 1, state: 'passed' });
   });
 
   test('shows the rows before a damaged line', async () => {

@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -131,6 +132,21 @@ describe('deleted while the run is on', () => {
   test.each([
     ['deleted', (path: string) => rmSync(path)],
     ['replaced', (path: string) => renameSync(temporary(), path)],
+    [
+      'moved away, with another in its place',
+      (path: string) => {
+        renameSync(path, `${path}.moved`);
+        writeFileSync(path, '');
+      },
+    ],
+    [
+      'copied, and the copy put in its place',
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(path, `${path}.moved`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
   ])('%s: the rows go on elsewhere, and it is told', (_, lose) => {
     const rescueFolder = mkdtempSync(join(folder, 'rescue-'));
     const file = new RunFile(header, { folder: join(folder, 'gone'), rescueFolder });

@@ -21,7 +21,16 @@ test('what all ranks read is recorded', async () => {
 });
 
 test('ranks that read different files are named, by rank 0 alone', async () => {
-  const why = 'rank 0 (a) and rank 2 (c) read different files';
+  const why = 'rank 2 (c) reads another file than rank 0 (a)';
   await expect(agree(['1', '1', '2'])).rejects.toThrow(why);
   await expect(agree(['1', '1', '2'], 1)).rejects.toThrow('rank 0 failed');
+});
+
+test('where most ranks agree, the odd one is named, be it rank 0', async () => {
+  await expect(agree(['1', '2', '2'])).rejects.toThrow('rank 0 (a) reads another file than rank 1');
+});
+
+test('of many odd ranks the first is named, and the others counted', async () => {
+  const why = 'rank 1 (b) and 1 more rank read another file than rank 0 (a)';
+  await expect(agree(['1', '2', '3'])).rejects.toThrow(why);
 });

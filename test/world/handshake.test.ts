@@ -83,6 +83,30 @@ describe('the handshake', () => {
     expect(await Promise.all(endings)).toEqual(['admitted', 'its token is wrong']);
   });
 
+  test('refuses a proof of as many characters and more bytes', async () => {
+    const { port, endings } = await door();
+    const stranger = await visit(port);
+    const { sent } = overhear(stranger);
+    await introduce(new Connection(stranger), secret, 2000);
+    const liar = await visit(port);
+    liar.write(encodeFrames({ ...messagesOf(sent)[0], mac: 'é'.repeat(64) }));
+    await once(liar.resume(), 'close');
+    expect(await Promise.all(endings)).toEqual(['admitted', 'its token is wrong']);
+  });
+
+  test('refuses a rank 0 whose proof has as many characters and more bytes', async () => {
+    const server = createServer((socket) => {
+      const impostor = new Connection(socket);
+      impostor.send({ weft: protocolVersion, nonce: '0'.repeat(64) });
+      void impostor.receive(2000).then(() => impostor.send({ accepted: 'é'.repeat(64) }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push(server);
+    const rank = new Connection(await visit((server.address() as { port: number }).port));
+    await expect(introduce(rank, secret, 2000)).rejects.toThrow('it does not know the token');
+  });
+
   test('for one door does not open another', async () => {
     const { port, endings } = await door();
     const rank = new Connection(await visit(port));

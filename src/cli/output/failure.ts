@@ -1,4 +1,10 @@
-import { isWeftError, messageOf, openFilesHint, WeftError } from '../../errors.js';
+import {
+  isWeftError,
+  messageOf,
+  openFilesHint,
+  openFilesOnHostHint,
+  WeftError,
+} from '../../errors.js';
 import { wrap } from '../../results/formats/text.js';
 import { withFlags } from './flags.js';
 import { terminalOf } from './terminal.js';
@@ -8,7 +14,7 @@ export const exitCode = { ok: 0, failed: 1, usage: 2, nothing: 3, verdict: 4 } a
 /** What went wrong and what to do; causes and stacks only when asked for. */
 export function describeFailure(error: unknown, verbose: boolean): string {
   const message = `weft: ${messageOf(error)}`;
-  const hint = isWeftError(error) ? error.hint : hintOfSystem(error);
+  const hint = hintOfSystem(error) ?? (isWeftError(error) ? error.hint : undefined);
   const lines = [message, ...(hint ? [hint] : [])]
     .map((text) => withFlags(text))
     .flatMap(forTerminal);
@@ -28,9 +34,17 @@ export function describeFailure(error: unknown, verbose: boolean): string {
 export const describeWarning = (text: string): string =>
   forTerminal(withFlags(`weft: warning: ${text}`)).join('\n');
 
-/** Node's own errors have no hints. */
-const hintOfSystem = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && error.code === 'EMFILE' ? openFilesHint : undefined;
+const systemHints: Readonly<Record<string, string>> = {
+  EMFILE: openFilesHint,
+  ENFILE: openFilesOnHostHint,
+};
+
+/** Node's own errors have no hints. Whoever wraps one does not know why it came: the hint of the cause is the better one. */
+function hintOfSystem(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  return systemHints[code] ?? hintOfSystem(error.cause);
+}
 
 /** A terminal would break words; files and pipes get each message on one line. */
 export const forTerminal = (text: string): string[] =>

@@ -2,6 +2,7 @@ import { gbpsText } from '../../results/row-figures.js';
 import type { Row } from '../../results/schema.js';
 import type { Listener } from '../../runner/runner.js';
 import { describeWarning } from './failure.js';
+import { oneLine, printError } from './print.js';
 import { progressLine, type Standing } from './progress-line.js';
 import { terminalOf } from './terminal.js';
 
@@ -35,12 +36,12 @@ export class Progress implements Listener {
   }
 
   warned(text: string): void {
-    if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
+    if (!this.#quiet) printError(`${describeWarning(text)}\n`);
   }
 
   said(rank: number, text: string): void {
     if (!this.#show) return;
-    this.#said = `rank ${rank}: ${text}`;
+    this.#said = oneLine(`rank ${rank}: ${text}`);
     this.#draw();
   }
 

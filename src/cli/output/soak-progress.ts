@@ -6,6 +6,7 @@ import type { Row } from '../../results/schema.js';
 import type { Stall } from '../../results/soak.js';
 import type { SoakListener } from '../../runner/soak/course.js';
 import { describeWarning } from './failure.js';
+import { printError } from './print.js';
 
 /** A line on stderr for every interval and every stall, if that is a terminal. */
 export class SoakProgress implements SoakListener {
@@ -18,7 +19,7 @@ export class SoakProgress implements SoakListener {
   }
 
   warned(text: string): void {
-    if (!this.#quiet) process.stderr.write(`${describeWarning(text)}\n`);
+    if (!this.#quiet) printError(`${describeWarning(text)}\n`);
   }
 
   said(rank: number, text: string): void {
@@ -44,6 +45,6 @@ export class SoakProgress implements SoakListener {
   }
 
   #say(line: string): void {
-    if (this.#show) process.stderr.write(`${line}\n`);
+    if (this.#show) printError(`${line}\n`);
   }
 }

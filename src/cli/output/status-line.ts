@@ -1,3 +1,5 @@
+import { oneLine } from './print.js';
+
 /** One line on stderr that says what is going on, drawn anew each time; only if that is a terminal. */
 export class StatusLine implements Disposable {
   readonly #show: boolean;
@@ -8,7 +10,7 @@ export class StatusLine implements Disposable {
 
   say(text: string): void {
     if (this.#show)
-      process.stderr.write(`\r\x1b[K${text.slice(0, (process.stderr.columns || 80) - 1)}`);
+      process.stderr.write(`\r\x1b[K${oneLine(text).slice(0, (process.stderr.columns || 80) - 1)}`);
   }
 
   [Symbol.dispose](): void {

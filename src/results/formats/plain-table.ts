@@ -18,9 +18,13 @@ function padded({ heads, lines, left = [] }: PlainTable) {
   return { widths, pad };
 }
 
+/** Names of runs have line ends where somebody put them: one line of the table stays one. */
 export function alignedTable(table: PlainTable): string[] {
-  const { pad } = padded(table);
-  return [table.heads, ...table.lines].map((cells) => pad(cells).join(gap).trimEnd());
+  const flat = (cells: readonly string[]) => cells.map((cell) => cell.replaceAll(/[\r\n]+/g, ' '));
+  const heads = flat(table.heads);
+  const lines = table.lines.map(flat);
+  const { pad } = padded({ ...table, heads, lines });
+  return [heads, ...lines].map((cells) => pad(cells).join(gap).trimEnd());
 }
 
 /** The same in Markdown; cells must be escaped already. */

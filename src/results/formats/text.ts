@@ -16,6 +16,20 @@ export function painter(color: boolean): Paint {
     text === '' ? '' : `\u001b[${codes[ink][0]}m${text}\u001b[${codes[ink][1]}m`;
 }
 
+const paints = [...new Set(Object.values(codes).flat())].join('|');
+const controls = /(?![\t\n]|\r\n)\p{Cc}/gu;
+const unpainted = new RegExp(`(?!\\u001b\\[(?:${paints})m)${controls.source}`, 'gu');
+
+/**
+ * Text without control characters, which mean commands to a terminal: they become escapes of JSON, so that JSON stays
+ * what it is. Line ends and tabs stay, and where text is `painted` what a painter adds.
+ */
+export const printable = (text: string, { painted = false } = {}): string =>
+  text.replace(painted ? unpainted : controls, (character) => {
+    const code = character.charCodeAt(0).toString(16);
+    return `\\u${code.padStart(4, '0')}`;
+  });
+
 /** Lines of at most `width` columns, further ones indented; a longer word is cut. */
 export function wrap(text: string, asked: number): string[] {
   const indent = '  ';

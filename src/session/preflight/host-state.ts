@@ -1,6 +1,8 @@
+import type { FabricOptions } from '../../fabric/fabric.js';
 import { devicesWithoutNodes } from '../../fabric/hidden-devices.js';
 import { loadLibrary } from '../../fabric/library.js';
 import { lacksSharedMemory, mayLockMore, readLimits } from '../../fabric/limits.js';
+import { localShmOf } from '../../fabric/local-shm.js';
 import { isOffered, providerName } from '../../fabric/providers.js';
 import { onOneHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
@@ -17,6 +19,8 @@ export interface HostState {
   readonly lockedBytes?: number | undefined;
   /** Absent: there is no /dev/shm. */
   readonly sharedFreeBytes?: number | undefined;
+  /** The provider of the job hands what goes to other ranks of this host to shared memory. */
+  readonly localShm: boolean;
   /** libfabric does not offer shm, because /dev/shm is too small. */
   readonly lacksShm: boolean;
   /** RDMA devices that this process cannot open. */
@@ -27,7 +31,10 @@ export interface HostState {
 
 const sameClock = { offsetMs: 0, roundTripMs: 0 };
 
-export async function readHostState(world: World, provider: string): Promise<HostState> {
+export async function readHostState(
+  world: World,
+  { provider, localShm = false }: Pick<FabricOptions, 'provider' | 'localShm'>,
+): Promise<HostState> {
   const library = loadLibrary();
   const limits = readLimits();
   return {
@@ -37,6 +44,8 @@ export async function readHostState(world: World, provider: string): Promise<Hos
     openFiles: limits.openFiles,
     lockedBytes: mayLockMore() ? undefined : limits.lockedMemoryBytes,
     sharedFreeBytes: limits.sharedMemoryFreeBytes,
+    // Where shm is not offered, efa does without.
+    localShm: localShmOf(provider, library, localShm)?.allowed === true && isOffered('shm'),
     lacksShm: onOneHost(world) && lacksSharedMemory(limits) && !isOffered('shm'),
     closedDevices: devicesWithoutNodes(),
     clock: onOneHost(world) ? sameClock : await world.clockOffset(),

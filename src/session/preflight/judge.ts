@@ -12,6 +12,8 @@ export interface HostInJob {
   readonly host: string;
   /** How many ranks run on it. */
   readonly ranks: number;
+  /** To ranks other than rank 0, of the rank with the most: a relay has many. */
+  readonly links: number;
   readonly state: HostState;
 }
 
@@ -112,13 +114,16 @@ function clocks(hosts: readonly HostInJob[]): Problem[] {
 }
 
 /** The fewest files a rank opens: providers over sockets hold a connection to each peer on each channel. */
-export function filesNeeded({ provider, ranks, channels }: JobShape, rendezvous: boolean): number {
+export function filesNeeded(
+  { provider, ranks, channels }: JobShape,
+  { rendezvous = false, links = 0 } = {},
+): number {
   const connections = isSockets(provider) ? ranks - 1 : 0;
-  return ownFiles + channels * (connections + 4) + (rendezvous ? ranks : 0);
+  return ownFiles + channels * (connections + 4) + (rendezvous ? ranks : links);
 }
 
-function openFiles({ state }: HostInJob, job: JobShape, first: boolean): Problem[] {
-  const needed = filesNeeded(job, first);
+function openFiles({ state, links }: HostInJob, job: JobShape, first: boolean): Problem[] {
+  const needed = filesNeeded(job, { rendezvous: first, links });
   if (state.openFiles === undefined || state.openFiles >= needed) return [];
   const size = `${plural(job.ranks, 'rank')} × ${plural(job.channels, 'channel')}`;
   const what = `a process may open ${state.openFiles} files, but needs ${needed} for ${size}`;
@@ -139,12 +144,14 @@ function lockedMemory({ state }: HostInJob, { provider }: JobShape): Problem[] {
 }
 
 function sharedMemory({ ranks, state }: HostInJob, { provider, channels }: JobShape): Problem[] {
-  const { sharedFreeBytes = 0, lacksShm } = state;
+  const { sharedFreeBytes = 0, lacksShm, localShm } = state;
   const needed = ranks * channels * shmBytes.perEndpoint;
   const free = `/dev/shm has only ${formatBytesRounded(sharedFreeBytes)} free`;
-  if (provider === 'shm' && sharedFreeBytes < needed) {
+  const overShm = provider === 'shm' || (localShm && ranks > 1);
+  if (overShm && sharedFreeBytes < needed) {
     const endpoints = `${plural(ranks, 'rank')} × ${plural(channels, 'channel')}`;
-    const what = `${free}, but ${endpoints} over shm need ${formatBytesRounded(needed)}`;
+    const over = provider === 'shm' ? 'shm' : `${provider} with shm between the ranks of a host`;
+    const what = `${free}, but ${endpoints} over ${over} need ${formatBytesRounded(needed)}`;
     return [{ level: 'error', what, cure: sharedMemoryHint }];
   }
   if (!lacksShm || provider === 'shm') return [];

@@ -1,5 +1,6 @@
 import { WeftError } from '../../errors.js';
 import type { FabricOptions } from '../../fabric/fabric.js';
+import { Tree } from '../../world/rendezvous/tree.js';
 import { firstRanks, sameHost } from '../../world/same-host.js';
 import type { World } from '../../world/world.js';
 import type { GapPolicy } from '../fabric-wish.js';
@@ -28,7 +29,7 @@ export async function preflight(
   if (known.has(fabric)) return [];
   seen.set(world, known.add(fabric));
   world.note('comparing the hosts');
-  const mine = firstRanks(world).includes(world.rank) ? await readHostState(world, provider) : null;
+  const mine = firstRanks(world).includes(world.rank) ? await readHostState(world, options) : null;
   const states = await world.gather<HostState | null>('preflight', mine);
   const job = { provider, ranks: world.size, channels };
   const problems = await world.broadcast(
@@ -41,12 +42,16 @@ export async function preflight(
   return world.rank === 0 ? [...once, ...problems.map(inWords)] : [];
 }
 
-const inJob = ({ members }: World, states: readonly (HostState | null)[]): HostInJob[] =>
-  states.flatMap((state, rank) => {
+function inJob({ members }: World, states: readonly (HostState | null)[]): HostInJob[] {
+  // Few use another tree, and only on purpose.
+  const tree = new Tree(members.length);
+  return states.flatMap((state, rank) => {
     const { host } = members[rank]!;
-    const ranks = members.filter((member) => sameHost(member, members[rank]!)).length;
-    return state ? [{ host, ranks, state }] : [];
+    const ranks = members.filter((member) => sameHost(member, members[rank]!));
+    const links = Math.max(...ranks.map((member) => tree.linksOf(member.rank)));
+    return state ? [{ host, ranks: ranks.length, links, state }] : [];
   });
+}
 
 function errorOf(problems: readonly Problem[], hosts: readonly string[]): WeftError | undefined {
   const [first, ...more] = problems.filter(({ level }) => level === 'error');

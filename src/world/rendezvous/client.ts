@@ -1,13 +1,11 @@
 import { WeftError } from '../../errors.js';
 import { version } from '../process-facts.js';
-import { type CallOptions, Calls } from './calls.js';
-import { type ClockOffset, readOffset } from './clock-offset.js';
+import type { CallOptions } from './calls.js';
+import type { ClockOffset } from './clock-offset.js';
 import type { Connection } from './connection.js';
-import { encodeFrames, requestLimits } from './frames.js';
 import { PauseAwareClock } from './heartbeat.js';
 import {
   type CollectiveKind,
-  collectiveOp,
   type Failure,
   type Member,
   type Reply,
@@ -17,10 +15,11 @@ import {
 } from './messages.js';
 import { type ReachOptions, reach } from './reach.js';
 import { Relay } from './relay.js';
+import { Requests } from './requests.js';
 import { seconds } from './roster.js';
 import { Tree } from './tree.js';
 import { Uplink } from './uplink.js';
-import { packValue, unpackValue } from './values.js';
+import { unpackValue } from './values.js';
 
 interface ClientOptions extends ReachOptions {
   readonly member: Member;
@@ -32,9 +31,6 @@ interface ClientOptions extends ReachOptions {
   readonly listenHosts?: readonly string[];
 }
 
-/** Rank 0 answers at the deadline and names who is missing; only if it is stuck itself do we speak first. */
-const serverGraceMs = 3000;
-
 /** A rank's line to the rendezvous. Every rank has one, rank 0 too. */
 export class RendezvousClient {
   readonly #connection: Connection;
@@ -42,14 +38,11 @@ export class RendezvousClient {
   readonly #relay: Relay;
   readonly #uplink: Uplink;
   readonly #controller = new AbortController();
-  readonly #calls = new Calls();
-  readonly #turns = new Map<string, number>();
+  readonly #requests: Requests;
   readonly #clock: PauseAwareClock;
   readonly #welcome: Promise<readonly Member[]>;
   #greet: { resolve(members: readonly Member[]): void; reject(error: Error): void } | undefined;
   #members: readonly Member[] = [];
-  #failures = 0;
-  #clockReadings = 0;
   #closed: WeftError | undefined;
   /** The rank whose failure or loss ended the job. */
   failedRank: number | undefined;
@@ -84,6 +77,7 @@ export class RendezvousClient {
       toRankZero: connection,
       heard: (reply, body) => this.#onReply(reply, body),
     });
+    this.#requests = new Requests({ toRankZero: connection, rankZero: () => this.#rankZero() });
     this.#welcome = new Promise((resolve, reject) => {
       this.#greet = { resolve, reject };
     });
@@ -112,20 +106,13 @@ export class RendezvousClient {
     return this.#controller.signal;
   }
 
-  /** The values by rank, as far as this rank gets them; see `World` for the meaning of each kind. */
-  async collect(
+  collect(
     kind: CollectiveKind,
     name: string,
     value: unknown,
     options: CallOptions,
   ): Promise<Map<number, unknown>> {
-    if (name.length > 256) throw new TypeError(`a name of ${name.length} characters is too long`);
-    const packed = packValue(value);
-    const turn = this.#turns.get(`${kind} ${name}`) ?? 0;
-    const request = { t: 'collect', kind, name, turn, timeoutMs: options.timeoutMs, value: packed };
-    const answer = this.#call(collectiveOp(kind, name, turn), request, options);
-    this.#turns.set(`${kind} ${name}`, turn + 1);
-    return answer;
+    return this.#requests.collect(kind, name, value, options);
   }
 
   note(text: string, how: { aloud?: boolean } = {}): void {
@@ -133,23 +120,12 @@ export class RendezvousClient {
     this.#connection.send({ t: 'note', text: text.slice(0, 256), ...how });
   }
 
-  /** How far this host's clock is ahead of rank 0's. */
   clockOffset(options: CallOptions): Promise<ClockOffset> {
-    return readOffset(async () => {
-      const op = `clock ${this.#clockReadings++}`;
-      const values = await this.#call(op, { t: 'clock', op }, options);
-      return Number(values.get(0));
-    });
+    return this.#requests.clockOffset(options);
   }
 
-  /** Resolves when rank 0 has told all ranks, or cannot any more. */
-  async fail(failure: Failure): Promise<void> {
-    const op = `fail ${this.#failures++}`;
-    try {
-      await this.#call(op, { t: 'fail', op, failure }, { timeoutMs: 1000 });
-    } catch {
-      // Our own abort, or rank 0 is gone: in both cases the others know or will know.
-    }
+  fail(failure: Failure): Promise<void> {
+    return this.#requests.fail(failure);
   }
 
   async close(): Promise<void> {
@@ -164,28 +140,9 @@ export class RendezvousClient {
     await this.#connection.end();
   }
 
-  async #call(op: string, request: object, options: CallOptions): Promise<Map<number, unknown>> {
-    if (this.#closed !== undefined) throw this.#closed;
-    const limits = { ...options, timeoutMs: options.timeoutMs + serverGraceMs };
-    const answer = this.#calls.open(op, limits, () => this.#stuck(op));
-    try {
-      this.#connection.sendEncoded(encodeFrames(request, requestLimits));
-    } catch (error) {
-      this.#calls.refuse(op, error); // too large to send
-    }
-    return answer;
-  }
-
-  #stuck(op: string): WeftError {
-    const silent = performance.now() - this.#connection.lastHeardMs;
-    return new WeftError(
-      'TIMEOUT',
-      `${op} timed out: ${this.#rankZero()} does not answer; its last message came ${seconds(silent)} ago`,
-    );
-  }
-
   #onReply(reply: Reply, body: Buffer): void {
     this.#relay.pass(reply, body);
+    const { calls } = this.#requests;
     switch (reply.t) {
       case 'parent':
         void this.#uplink.follow(reply);
@@ -196,15 +153,15 @@ export class RendezvousClient {
         break;
       case 'values':
         for (const [rank, value] of reply.values) {
-          this.#calls.value(reply.op, rank, () => unpackValue(value));
+          calls.value(reply.op, rank, () => unpackValue(value));
         }
         break;
       case 'done':
         if (reply.all) this.#connection.send({ t: 'got', op: reply.op });
-        this.#calls.done(reply.op);
+        calls.done(reply.op);
         break;
       case 'refused':
-        this.#calls.refuse(reply.op, toError(reply.failure));
+        calls.refuse(reply.op, toError(reply.failure));
         break;
       case 'abort':
         this.failedRank ??= reply.failure.rank;
@@ -250,7 +207,7 @@ export class RendezvousClient {
 
   #rejectAll(error: WeftError): void {
     this.#greet?.reject(error);
-    this.#calls.refuseAll(error);
+    this.#requests.end(error);
   }
 
   #rankZero(): string {

@@ -31,4 +31,9 @@ export class Tree {
     const count = rank === 0 ? 0 : Math.max(0, Math.min(this.#fanOut, this.#size - first));
     return Array.from({ length: count }, (_, i) => first + i);
   }
+
+  /** How many connections a rank has with others than rank 0. */
+  linksOf(rank: number): number {
+    return this.childrenOf(rank).length + (this.parentOf(rank) === undefined ? 0 : 1);
+  }
 }

@@ -10,6 +10,7 @@ const healthy: HostState = {
   openFiles: 4096,
   lockedBytes: 8 * 2 ** 20,
   sharedFreeBytes: GiB,
+  localShm: false,
   lacksShm: false,
   closedDevices: [],
   clock: { offsetMs: 0, roundTripMs: 1 },
@@ -18,7 +19,12 @@ const job = { provider: 'tcp', ranks: 4, channels: 1 };
 
 /** A host for each of these differences from a healthy one. */
 const hosts = (...odd: Partial<HostState>[]) =>
-  odd.map((state, index) => ({ host: `h${index}`, ranks: 1, state: { ...healthy, ...state } }));
+  odd.map((state, index) => ({
+    host: `h${index}`,
+    ranks: 1,
+    links: 0,
+    state: { ...healthy, ...state },
+  }));
 const clock = (offsetMs: number, roundTripMs = 1) => ({ clock: { offsetMs, roundTripMs } });
 
 describe('the preflight', () => {
@@ -53,14 +59,39 @@ describe('the preflight', () => {
 
   test('counts the files of connections, and those of the rendezvous on rank 0’s host', () => {
     const large = { provider: 'tcp', ranks: 64, channels: 4 };
-    expect(filesNeeded(large, true) - filesNeeded(large, false)).toBe(64);
-    const limit = { openFiles: filesNeeded(large, false) };
+    expect(filesNeeded(large, { rendezvous: true }) - filesNeeded(large)).toBe(64);
+    const limit = { openFiles: filesNeeded(large) };
     expect(judge(hosts(limit, limit), large)).toMatchObject([
       { level: 'error', what: expect.stringMatching(/^h0: a process may open 300 files/) },
     ]);
     expect(judge(hosts(limit, limit), { ...large, provider: 'efa' })).not.toContainEqual(
       expect.objectContaining({ what: expect.stringContaining('files') }),
     );
+  });
+
+  test('counts the links of a relay', () => {
+    const large = { provider: 'tcp', ranks: 64, channels: 4 };
+    const limit = { openFiles: filesNeeded(large) };
+    const relay = hosts({}, limit).map((host) => ({ ...host, links: 32 }));
+    expect(judge(relay, large)).toMatchObject([
+      { level: 'error', what: expect.stringMatching(/^h1: .* open 300 files, but needs 332/) },
+    ]);
+  });
+
+  test('wants room in /dev/shm where efa hands local transfers to shm, and for several ranks only', () => {
+    const efa = { provider: 'efa', ranks: 8, channels: 4 };
+    const state = { lockedBytes: undefined, localShm: true, sharedFreeBytes: 60 * 2 ** 20 };
+    const alone = hosts(state, state);
+    const together = alone.map((host) => ({ ...host, ranks: 4 }));
+    expect(judge(alone, efa)).toEqual([]);
+    expect(judge(together, efa)).toMatchObject([
+      {
+        level: 'error',
+        what: expect.stringMatching(/4 ranks × 4 channels over efa with shm .* need 64M/),
+      },
+    ]);
+    const overNics = hosts({ ...state, localShm: false }).map((host) => ({ ...host, ranks: 4 }));
+    expect(judge(overNics, efa)).toEqual([]);
   });
 
   test('wants locked memory for RDMA only', () => {
