@@ -136,7 +136,7 @@ describe('where a relay does not serve', () => {
     const { warnings } = ranks.worlds[0]!;
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatch(/rank [34] .* does not reach its relay, rank 1 .*ECONNREFUSED/);
-    expect(warnings[0]).toContain('and 1 more rank');
+    expect(warnings[0]).toContain('; 1 more rank has the same problem');
   });
 
   test('a link that breaks loses nothing', async () => {
