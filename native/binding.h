@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -24,21 +21,25 @@ inline Napi::Error toError(Napi::Env env, const Fault& fault) {
   return error;
 }
 
-/// Of a thread that could not be made.
-inline Fault toFault(const std::system_error& error) { return {"task", error.code().value(), error.what()}; }
-
+/// For everything that JavaScript calls: Node ends the process where any other exception reaches it.
 template <typename Body>
 auto guarded(Napi::Env env, Body&& body) -> decltype(body()) {
   try {
     return body();
-  } catch (const Fault& fault) {
-    throw toError(env, fault);
-  } catch (const std::system_error& error) {
-    throw toError(env, toFault(error));
-  } catch (const std::bad_alloc&) {
-    throw toError(env, Fault("memory", ENOMEM, "there is not enough memory"));
-  } catch (const std::logic_error& error) {
-    throw toError(env, Fault("arguments", EINVAL, error.what()));
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (const std::exception& caught) {
+    throw toError(env, toFault(caught, "arguments"));
+  }
+}
+
+/// Settles a promise, on JavaScript's thread, with what `make` returns or throws.
+template <typename Make>
+void settleWith(Napi::Promise::Deferred& deferred, Napi::Env env, Make&& make) {
+  try {
+    deferred.Resolve(guarded(env, make));
+  } catch (const Napi::Error& error) {
+    deferred.Reject(error.Value());
   }
 }
 

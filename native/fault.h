@@ -1,8 +1,10 @@
 #pragma once
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace weft {
 
@@ -17,6 +19,16 @@ struct Fault : std::runtime_error {
   int code;
   std::string text;
 };
+
+/// What was caught where exceptions must not go further; of `operation` unless the exception itself says of what.
+inline Fault toFault(const std::exception& caught, const char* operation) {
+  if (auto* fault = dynamic_cast<const Fault*>(&caught)) return *fault;
+  // Of a thread that could not be made.
+  if (auto* error = dynamic_cast<const std::system_error*>(&caught)) return {"task", error->code().value(), error->what()};
+  if (dynamic_cast<const std::bad_alloc*>(&caught)) return {"memory", ENOMEM, "there is not enough memory"};
+  bool logic = dynamic_cast<const std::logic_error*>(&caught) != nullptr;
+  return {operation, logic ? EINVAL : EIO, caught.what()};
+}
 
 /// A Fault from errno.
 [[noreturn]] inline void throwErrno(const char* operation) {

@@ -6,6 +6,7 @@
 #include "gpu/span.h"
 #include "plan-reading.h"
 #include "proxy/transfer-board.h"
+#include "sizes.h"
 
 namespace weft {
 
@@ -112,6 +113,7 @@ RunOptions readOptions(const Napi::Object& job) {
   if (options.batch == 0 || options.iterations % options.batch != 0) {
     throw Fault("plan", EINVAL, "iterations must be a multiple of the batch");
   }
+  checkSamples("plan", options.iterations / options.batch);
   auto sabotage = job.Get("sabotage");
   if (sabotage.IsObject()) {
     auto wrong = sabotage.As<Napi::Object>();

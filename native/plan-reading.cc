@@ -89,7 +89,8 @@ Plan readPlan(const Napi::Object& encoded) {
   plan.delivered = header[5] == 0;
   plan.chunkBytes = static_cast<size_t>(header[8]) << 32 | header[7];
   const size_t count = header[6];
-  if (plan.chunkBytes == 0 || plan.window == 0 || plan.window > kMostWindow || plan.rank >= plan.world ||
+  // Even a plan without steps meets the others in barriers, over the first channel.
+  if (plan.chunkBytes == 0 || plan.window == 0 || plan.window > kMostWindow || plan.rank >= plan.world || plan.channels == 0 ||
       steps.ElementLength() != count * kStepFields || parts.ElementLength() % kPartFields != 0) {
     throw malformed();
   }

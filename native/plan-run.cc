@@ -66,12 +66,8 @@ void PlanRun::work() {
     std::optional<CudaCurrent> current;
     if (job_.context) current.emplace(*job_.context);
     samples_ = job_.executor->run(job_.options);
-  } catch (const Fault& fault) {
-    fault_ = std::make_unique<Fault>(fault);
-  } catch (const std::system_error& error) {
-    fault_ = std::make_unique<Fault>(toFault(error));
-  } catch (const std::exception& error) {
-    fault_ = std::make_unique<Fault>("plan", EIO, error.what());
+  } catch (const std::exception& caught) {
+    fault_ = std::make_unique<Fault>(toFault(caught, "plan"));
   }
   if (job_.board) job_.board->end();
   if (orphaned_.load()) return;  // the call would be lost, and what it carries with it
@@ -83,11 +79,10 @@ void PlanRun::settle(Napi::Env env) {
   thread_.join();
   leaving_.Remove(env);
   onEnd_(fault_ != nullptr);
-  if (fault_) {
-    deferred_.Reject(toError(env, *fault_).Value());
-    return;
-  }
-  deferred_.Resolve(result(env));
+  settleWith(deferred_, env, [&] {
+    if (fault_) throw *fault_;
+    return result(env);
+  });
 }
 
 Napi::Value PlanRun::result(Napi::Env env) const {

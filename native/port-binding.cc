@@ -37,17 +37,20 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   }
 
   explicit PortBinding(const Napi::CallbackInfo& info) : Napi::ObjectWrap<PortBinding>(info) {
-    commandArray_ = Napi::Persistent(doubles(info[0], "the command array"));
-    recordArray_ = Napi::Persistent(words(info[1], "the record array"));
-    auto command = commandArray_.Value();
-    auto records = recordArray_.Value();
-    if (command.ElementLength() < Operations::kCommandWords || records.ElementLength() < Operations::kRecordWords) {
-      throw Napi::TypeError::New(info.Env(), "the command or record array is too small");
-    }
-    operations_ = std::make_unique<Operations>(command.Data(), records.Data(), records.ElementLength());
-    LiveObjects<PortBinding>::all().add(this);
-    setHotMethod<PortBinding, &PortBinding::post>(this, info, "post");
-    setHotMethod<PortBinding, &PortBinding::poll>(this, info, "poll");
+    guarded(info.Env(), [&] {
+      commandArray_ = Napi::Persistent(doubles(info[0], "the command array"));
+      recordArray_ = Napi::Persistent(words(info[1], "the record array"));
+      auto command = commandArray_.Value();
+      auto records = recordArray_.Value();
+      if (command.ElementLength() < Operations::kCommandWords || records.ElementLength() < Operations::kRecordWords) {
+        throw Napi::TypeError::New(info.Env(), "the command or record array is too small");
+      }
+      operations_ = std::make_unique<Operations>(command.Data(), records.Data(), records.ElementLength());
+      setHotMethod<PortBinding, &PortBinding::post>(this, info, "post");
+      setHotMethod<PortBinding, &PortBinding::poll>(this, info, "poll");
+      // Last: an object whose constructor throws is never removed.
+      LiveObjects<PortBinding>::all().add(this);
+    });
   }
 
   ~PortBinding() override {
@@ -151,8 +154,10 @@ class PortBinding : public Napi::ObjectWrap<PortBinding> {
   }
 
   Napi::Value takeText(const Napi::CallbackInfo& info) {
-    auto text = operations_->takeText(info[0].As<Napi::Number>().Uint32Value());
-    return text.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), text);
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      auto text = operations_->takeText(info[0].As<Napi::Number>().Uint32Value());
+      return text.empty() ? info.Env().Undefined() : Napi::String::New(info.Env(), text);
+    });
   }
 
   // Tests only: completions come late and out of order from here on.

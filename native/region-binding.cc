@@ -47,10 +47,8 @@ Napi::Value LaterRegion::start(Napi::Env env, Port& port, Span memory, std::vect
     uint32_t id = 0;
     try {
       id = port.addRegion(memory, keys, -1);
-    } catch (const Fault& caught) {
-      fault = caught;
     } catch (const std::exception& caught) {
-      fault.emplace("port", EIO, caught.what());
+      fault = toFault(caught, "port");
     }
     over->set_value();
     return [&port, id, fault, onEnd](Napi::Env env) -> Napi::Value {

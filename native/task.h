@@ -49,12 +49,8 @@ class Task {
   void run(std::shared_ptr<Task> self) {
     try {
       result_ = work_(aborted_);
-    } catch (const Fault& fault) {
-      fault_ = std::make_unique<Fault>(fault);
-    } catch (const std::system_error& error) {
-      fault_ = std::make_unique<Fault>(toFault(error));
-    } catch (const std::exception& error) {
-      fault_ = std::make_unique<Fault>("task", EIO, error.what());
+    } catch (const std::exception& caught) {
+      fault_ = std::make_unique<Fault>(toFault(caught, "task"));
     }
     work_ = nullptr;  // its resources end here, not on JavaScript's thread
     // Node frees the function when the environment ends, whoever still holds it.
@@ -73,12 +69,10 @@ class Task {
   void settle(Napi::Env env) {
     ended_ = true;
     leaving_.Remove(env);
-    if (fault_) return deferred_.Reject(toError(env, *fault_).Value());
-    try {
-      deferred_.Resolve(result_(env));
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());
-    }
+    settleWith(deferred_, env, [&] {
+      if (fault_) throw *fault_;
+      return result_(env);
+    });
   }
 
   Napi::Promise::Deferred deferred_;

@@ -9,7 +9,10 @@
 namespace weft {
 
 uint32_t Port::open(const fi_info* info, const EndpointOptions& options) {
-  if (!regions_.empty()) throw Fault("fi_endpoint", EBUSY, "open every NIC before registering memory");
+  // Regions, peers' regions and addresses count the endpoints that were open when they were made.
+  if (prepared_ || !regions_.empty() || !remotes_.empty()) {
+    throw Fault("fi_endpoint", EBUSY, "open every NIC before registering memory and exchanging addresses");
+  }
   auto index = static_cast<uint32_t>(endpoints_.size());
   Endpoint& endpoint = *endpoints_.emplace_back(std::make_unique<Endpoint>(index, info, options));
   if (info->mode & FI_RX_CQ_DATA) {
@@ -60,6 +63,10 @@ std::vector<uint8_t> Port::name(uint32_t index) {
 
 void Port::connect(uint32_t index, uint32_t rank, const std::vector<std::vector<uint8_t>>& everyone) {
   Endpoint& endpoint = *endpoints_.at(index);
+  if (rank >= everyone.size()) throw Fault("fi_av_insert", FI_EINVAL, "this rank is not among those to connect");
+  // Posts that wait name their peer by its rank.
+  if (everyone.size() < endpoint.peers.size()) throw Fault("fi_av_insert", FI_EINVAL, "more ranks are connected already");
+  prepare();
   std::vector<fi_addr_t> peers(everyone.size());
   std::vector<Mailbox> mailboxes(everyone.size());
   for (size_t i = 0; i < everyone.size(); i++) {

@@ -32,20 +32,17 @@ class GpuWorker : public Napi::AsyncWorker {
   void Execute() override {
     try {
       result_ = work_();
-    } catch (const Fault& fault) {
-      fault_ = fault;
-    } catch (const std::exception& error) {
-      fault_ = Fault("gpu", ENOMEM, error.what());
+    } catch (const std::exception& caught) {
+      fault_ = toFault(caught, "gpu");
     }
     work_ = nullptr;  // lets go of the memory on this thread: freeing may wait for the GPU
   }
 
   void OnOK() override {
-    if (fault_) {
-      deferred_.Reject(toError(Env(), *fault_).Value());
-    } else {
-      deferred_.Resolve(toValue_(Env(), *result_));
-    }
+    settleWith(deferred_, Env(), [this] {
+      if (fault_) throw *fault_;
+      return toValue_(Env(), *result_);
+    });
   }
 
   Napi::Promise::Deferred deferred_;

@@ -10,6 +10,7 @@
 #include "../fault.h"
 #include "../memory/pattern-word.h"
 #include "../memory/pattern.h"
+#include "../sizes.h"
 
 namespace weft {
 
@@ -23,6 +24,7 @@ void checkJob(const IpcJob& job, size_t limit) {
   if (!whole || job.grid == 0 || job.block == 0 || job.block > 1024 || job.batch == 0) {
     throw Fault("ipc", EINVAL, "sizes must be multiples of 16 bytes, and blocks need 1 to 1024 threads");
   }
+  checkSamples("ipc", job.samples);
 }
 
 void checkAborted(const std::atomic<bool>& aborted) {
@@ -64,9 +66,11 @@ class GpuTarget final : public IpcTarget {
     uint64_t passes = 0;
     stream_.synchronize();
     for (uint64_t i = 0; i < job.samples; i++) {
-      checkAborted(aborted);
       start.record(stream_);
-      for (uint64_t k = 0; k < job.batch; k++) pass(passes++);
+      for (uint64_t k = 0; k < job.batch; k++) {
+        checkAborted(aborted);
+        pass(passes++);
+      }
       end.record(stream_);
       end.synchronize();
       samples.push_back(Event::milliseconds(start, end) * 1e6);
@@ -101,7 +105,7 @@ std::vector<double> timedThreads(uint32_t threads, const IpcJob& job, const std:
     for (uint64_t i = 0; i < job.samples; i++) {
       meet.arrive_and_wait();
       if (ended) return;
-      for (uint64_t k = 0; k < job.batch; k++) part(thread, i * job.batch + k);
+      for (uint64_t k = 0; k < job.batch && !aborted.load(std::memory_order_relaxed); k++) part(thread, i * job.batch + k);
       meet.arrive_and_wait();
     }
   };

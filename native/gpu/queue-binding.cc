@@ -143,7 +143,7 @@ QueueOutcome measureQueue(QueueJob job, const std::atomic<bool>& aborted) {
   job.work.view = memory.host();
   if (memory.copied()) job.work.fetch = [&](uint64_t from) { memory.fetch(from); };
   if (job.what == What::Empty) {
-    outcome.tally.samples = lookAtNothing(memory.host(), job.rounds, job.work.batch);
+    outcome.tally.samples = lookAtNothing(memory.host(), job.rounds, job.work.batch, aborted);
     return outcome;
   }
   if (job.what == What::Echo && job.rounds > QueueMemory::kWords - 8) throw Fault("queue", EINVAL, "too many rounds");

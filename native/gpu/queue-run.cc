@@ -5,6 +5,7 @@
 
 #include "../clock.h"
 #include "../fault.h"
+#include "../sizes.h"
 
 namespace weft {
 
@@ -99,6 +100,7 @@ size_t pop(queue::Consumer& consumer, const QueueConsumption& work, Element* ele
 QueueTally consumeLoad(const QueueConsumption& work, const std::atomic<bool>& aborted) {
   uint64_t total = work.producers * work.load.each;
   if (work.batch == 0 || total % work.batch != 0) throw Fault("queue", EINVAL, "the batch must divide all elements");
+  checkSamples("queue", total / work.batch);
   queue::Consumer consumer(work.view);
   Ledger ledger(work.load, work.producers);
   Patience patience(work, aborted);
@@ -180,11 +182,13 @@ std::vector<double> produceEchoes(const queue::View& view, uint64_t rounds, uint
   return roundTrips;
 }
 
-std::vector<double> lookAtNothing(const queue::View& view, uint64_t looks, uint64_t samples) {
+std::vector<double> lookAtNothing(const queue::View& view, uint64_t looks, uint64_t samples, const std::atomic<bool>& aborted) {
+  checkSamples("queue", samples);
   queue::Consumer consumer(view);
   Element element;
   std::vector<double> times;
   for (uint64_t i = 0; i < samples; i++) {
+    if (aborted.load(std::memory_order_relaxed)) throw Fault("queue", ECANCELED, "the run was aborted");
     uint64_t start = monotonicNanoseconds();
     for (uint64_t k = 0; k < looks; k++) {
       if (consumer.pop(&element, 1) != 0) throw Fault("queue", EIO, "an element came out of an empty queue");

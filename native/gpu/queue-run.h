@@ -49,6 +49,6 @@ QueueEchoes answerEchoes(const QueueConsumption& work, uint64_t rounds, uint64_t
 std::vector<double> produceEchoes(const queue::View& view, uint64_t rounds, uint64_t* answer);
 
 /// Nanoseconds of `looks` looks at an empty queue, `samples` times.
-std::vector<double> lookAtNothing(const queue::View& view, uint64_t looks, uint64_t samples);
+std::vector<double> lookAtNothing(const queue::View& view, uint64_t looks, uint64_t samples, const std::atomic<bool>& aborted);
 
 }  // namespace weft

@@ -17,16 +17,16 @@ struct PeerThread::Item {
   void perform() {
     try {
       result = job();
-    } catch (const Fault& caught) {
-      fault = std::make_unique<Fault>(caught);
     } catch (const std::exception& caught) {
-      fault = std::make_unique<Fault>("peer", EIO, caught.what());
+      fault = std::make_unique<Fault>(toFault(caught, "peer"));
     }
   }
 
   void settle(Napi::Env env) {
-    if (fault) deferred.Reject(toError(env, *fault).Value());
-    else deferred.Resolve(result ? result(env) : env.Undefined());
+    settleWith(deferred, env, [&] {
+      if (fault) throw *fault;
+      return result ? result(env) : env.Undefined();
+    });
   }
 
   Napi::Promise::Deferred deferred;
@@ -48,6 +48,7 @@ std::shared_ptr<PeerThread> PeerThread::start(Napi::Env env) {
 }
 
 Napi::Promise PeerThread::run(Napi::Env env, Job job) {
+  if (stopped()) throw Fault("peer", EBADF, "the peer is closed");
   auto item = std::make_shared<Item>(env, std::move(job));
   auto promise = item->deferred.Promise();
   {

@@ -25,6 +25,8 @@ class PeerThread : public std::enable_shared_from_this<PeerThread> {
   Napi::Promise run(Napi::Env env, Job job);
   /// No further jobs; the thread ends after those it has.
   void stop();
+  /// For JavaScript's thread, the only one that stops it.
+  bool stopped() const { return stopped_; }
 
  private:
   struct Item;

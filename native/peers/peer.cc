@@ -2,12 +2,14 @@
 // peers/peer.h, driven from a thread of its own.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "../addon.h"
 #include "../binding.h"
 #include "../memory/memory.h"
 #include "../signal-guard.h"
+#include "../sizes.h"
 #include "heap-reserve.h"
 #include "nccl.h"
 #include "peer-thread.h"
@@ -43,6 +45,9 @@ struct PeerState {
     return peer;
   }
 };
+
+constexpr size_t kMostRanks = 32768;             // as fabrics have
+constexpr uint64_t kMostBytes = uint64_t{1} << 48;  // of a block: no sum over all ranks overflows
 
 using Error = char[WEFT_PEER_ERROR_BYTES];
 
@@ -93,8 +98,10 @@ class Peer : public Napi::ObjectWrap<Peer> {
       auto given = info[0].As<Napi::Object>();
       auto number = [&](const char* name) { return size(given.Get(name), name); };
       weft_peer_setup setup = {};
-      setup.rank = static_cast<int>(number("rank"));
-      setup.size = static_cast<int>(number("size"));
+      size_t ranks = number("size"), rank = number("rank");
+      if (ranks > kMostRanks || rank >= ranks) throw Fault("open", EINVAL, "a group has 1 to 32768 ranks, and this is not one of them");
+      setup.rank = static_cast<int>(rank);
+      setup.size = static_cast<int>(ranks);
       setup.gpu = static_cast<int>(number("gpu"));
       setup.timeoutMs = number("timeoutMs");
       setup.sourceBytes = number("sourceBytes");
@@ -122,25 +129,37 @@ class Peer : public Napi::ObjectWrap<Peer> {
 
   // (addresses of all ranks)
   Napi::Value connect(const Napi::CallbackInfo& info) {
-    auto given = list(info[0], "addresses", static_cast<size_t>(state_->size));
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      auto addresses = readAddresses(info[0]);
+      return thread_->run(info.Env(), [state = state_, addresses]() -> PeerThread::Result {
+        std::vector<const char*> starts;
+        std::vector<size_t> lengths;
+        for (const auto& address : addresses) {
+          starts.push_back(address.data());
+          lengths.push_back(address.size());
+        }
+        Error error = "";
+        if (state->table->connect(state->opened(), starts.data(), lengths.data(), error) != 0) {
+          throw Fault("connect", EIO, error);
+        }
+        return {};
+      });
+    });
+  }
+
+  // Libraries read one for each rank.
+  std::vector<std::string> readAddresses(const Napi::Value& from) const {
+    auto ranks = static_cast<uint32_t>(state_->size);
+    auto given = list(from, "addresses", ranks);
+    if (given.Length() != ranks) {
+      throw Napi::TypeError::New(from.Env(), "addresses must be an array of " + std::to_string(ranks) + " values");
+    }
     std::vector<std::string> addresses;
-    for (uint32_t i = 0; i < given.Length(); i++) {
+    for (uint32_t i = 0; i < ranks; i++) {
       auto bytes = octets(given.Get(i), "an address");
       addresses.emplace_back(reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength());
     }
-    return thread_->run(info.Env(), [state = state_, addresses]() -> PeerThread::Result {
-      std::vector<const char*> starts;
-      std::vector<size_t> lengths;
-      for (const auto& address : addresses) {
-        starts.push_back(address.data());
-        lengths.push_back(address.size());
-      }
-      Error error = "";
-      if (state->table->connect(state->opened(), starts.data(), lengths.data(), error) != 0) {
-        throw Fault("connect", EIO, error);
-      }
-      return {};
-    });
+    return addresses;
   }
 
   // (source, target, collective, iterations, batch): nanoseconds of each batch.
@@ -150,6 +169,7 @@ class Peer : public Napi::ObjectWrap<Peer> {
       auto given = info[2].As<Napi::Object>();
       uint64_t iterations = size(info[3], "iterations"), batch = size(info[4], "batch");
       if (batch == 0 || iterations % batch != 0) throw Fault("run", EINVAL, "the batch does not divide the iterations");
+      checkSamples("run", iterations / batch);
       auto sends = sizesOf(given.Get("sendBytes")), receives = sizesOf(given.Get("receiveBytes"));
       weft_peer_collective one = {};
       one.kind = static_cast<weft_peer_kind>(field(given, "kind"));
@@ -185,7 +205,12 @@ class Peer : public Napi::ObjectWrap<Peer> {
     size_t blocks = one.kind == WEFT_PEER_ALLTOALLV ? static_cast<size_t>(state_->size) : 0;
     uint32_t element = one.elementBytes;
     bool sized = element == 1 || element == 2 || element == 4 || element == 8;
-    bool whole = sized && one.bytes % element == 0 && one.bytes < (uint64_t{1} << 48);
+    auto fits = [&](uint64_t bytes) { return bytes % element == 0 && bytes < kMostBytes; };
+    // Where all blocks are said to be of one size, gloo looks at the first only.
+    auto allFit = [&](const std::vector<uint64_t>& sizes) {
+      return std::all_of(sizes.begin(), sizes.end(), [&](uint64_t bytes) { return fits(bytes) && (!one.uniform || bytes == sizes[0]); });
+    };
+    bool whole = sized && fits(one.bytes) && allFit(sends) && allFit(receives);
     bool known = one.kind <= WEFT_PEER_BROADCAST && one.type <= WEFT_PEER_INT32;
     bool rooted = one.root >= 0 && one.root < state_->size;
     if (known && whole && rooted && sends.size() == blocks && receives.size() == blocks) return;
@@ -193,13 +218,20 @@ class Peer : public Napi::ObjectWrap<Peer> {
   }
 
   Napi::Value close(const Napi::CallbackInfo& info) {
-    auto promise = thread_->run(info.Env(), [state = state_]() -> PeerThread::Result {
-      if (state->peer) state->table->close(state->peer);
-      state->peer = nullptr;
-      return {};
+    return guarded(info.Env(), [&]() -> Napi::Value {
+      if (thread_->stopped()) {
+        auto closed = Napi::Promise::Deferred::New(info.Env());
+        closed.Resolve(info.Env().Undefined());
+        return closed.Promise();
+      }
+      auto promise = thread_->run(info.Env(), [state = state_]() -> PeerThread::Result {
+        if (state->peer) state->table->close(state->peer);
+        state->peer = nullptr;
+        return {};
+      });
+      thread_->stop();
+      return promise;
     });
-    thread_->stop();
-    return promise;
   }
 
   std::shared_ptr<PeerState> state_ = std::make_shared<PeerState>();

@@ -176,6 +176,7 @@ std::unique_ptr<Copier> Copier::make(const std::array<Span, 2>& host, const std:
 }
 
 void flipByte(const Span& span, size_t offset) {
+  if (offset >= span.bytes) throw Fault("plan", EINVAL, "the byte to flip is outside its buffer");
   uint8_t* place = span.base + offset;
   if (!span.context) {
     *place ^= 1;

@@ -2,6 +2,7 @@
 
 #include "../clock.h"
 #include "../fault.h"
+#include "../sizes.h"
 
 namespace weft {
 
@@ -27,7 +28,9 @@ MarkingExecutor::MarkingExecutor(Port& port, Plan plan, Region* source, Region* 
 // Here, so that no iteration pays for the memory.
 void MarkingExecutor::prepare() {
   heard_ = 0;
-  marks_.assign(options_.iterations * perIteration_, 0);
+  size_t times = product(options_.iterations, perIteration_);
+  checkSamples("plan", times);
+  marks_.assign(times, 0);
 }
 
 // Every step is done once in every iteration.

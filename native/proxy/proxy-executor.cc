@@ -6,6 +6,7 @@
 
 #include "../clock.h"
 #include "../fault.h"
+#include "../sizes.h"
 
 namespace weft {
 
@@ -61,7 +62,7 @@ ProxyExecutor::ProxyExecutor(Port& port, Plan plan, Region* source, Region* targ
 }
 
 void ProxyExecutor::iterateAll(std::vector<double>& samples) {
-  total_ = options_.iterations * job_.steps.size();
+  total_ = product(options_.iterations, job_.steps.size());
   if (job_.trace && total_ > kMostTraced) throw Fault("proxy", EINVAL, "too many requests to trace");
   const Span& memory = regions_[0]->memory;
   ProxySource source{memory.base, memory.bytes, memory.context != nullptr};

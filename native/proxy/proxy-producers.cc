@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../fault.h"
+#include "../sizes.h"
 
 namespace weft {
 
@@ -25,7 +26,9 @@ ProxyProducers::ProxyProducers(const ProxyJob& job, std::vector<ProxyTransfer> t
 
 void ProxyProducers::layOut(const std::vector<ProxyTransfer>& transfers, bool trace) {
   size_t list = transfers.size() * sizeof(ProxyTransfer);
-  size_t samples = host_.board.producers * (host_.iterations / host_.batch) * sizeof(uint64_t);
+  size_t times = host_.board.producers * (host_.iterations / host_.batch);
+  checkSamples("proxy", times);
+  size_t samples = times * sizeof(uint64_t);
   size_t seen = trace ? host_.iterations * transfers.size() * sizeof(uint64_t) : 0;
   results_ = std::make_unique<Mapping>(list + samples + seen, false);
   uint8_t* at = results_->data();

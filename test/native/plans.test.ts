@@ -1,7 +1,9 @@
+import { constants } from 'node:os';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { type EncodedPlan, encodePlan } from '../../src/plan/encode.js';
 import { allToAll } from '../../src/plan/patterns/all-to-all.js';
+import { planVersion, type Step } from '../../src/plan/plan.js';
 import { multi } from '../../src/plan/strategies.js';
 import { RanksInProcess } from '../engine/ranks-in-process.js';
 
@@ -36,10 +38,19 @@ function changed(field: 'header' | 'steps' | 'after', at: number, value: number)
   return { ...plan, [field]: array };
 }
 
+/** Without steps, ranks only meet in barriers. */
+const planOf = (size: { world: number; channels: number }, steps: readonly Step[] = []) =>
+  encodePlan({
+    ...{ version: planVersion, rank: 0, ...size, chunkBytes: 512, window: 4 },
+    ...{ delivery: 'complete', sourceBytes: bytes, targetBytes: bytes, steps },
+  });
+
 test.each([
   ['another version', changed('header', 0, 7)],
   ['a rank outside the world', changed('header', 1, 2)],
   ['more ranks than are connected', changed('header', 2, 3)],
+  ['no channel', planOf({ world: 2, channels: 0 })],
+  ['no channel and more ranks than are connected', planOf({ world: 3, channels: 0 })],
   ['more channels than are open', changed('header', 3, 3)],
   ['a window that no queue holds', changed('header', 4, 2 ** 32 - 1)],
   ['more steps than it lists', changed('header', 6, 2 ** 32 - 1)],
@@ -54,6 +65,38 @@ test.each([
   ['no array', { ...good(), after: {} }],
 ])('a plan with %s is refused', async (_, plan) => {
   await expect(run(plan)).rejects.toThrow(/^plan: /);
+});
+
+/** Of one rank, which waits for nobody. */
+const joins = (count: number): EncodedPlan =>
+  planOf(
+    { world: 1, channels: 1 },
+    Array.from({ length: count }, () => ({ kind: 'join', after: [] })),
+  );
+
+test('more samples than one array should hold are refused', async () => {
+  const refused = job.runEncoded(0, joins(1), { iterations: 2 ** 52 });
+  await expect(refused).rejects.toThrow('plan: a measurement has at most 134217728 samples');
+});
+
+test('marks that no memory holds are a fault, whose fabric runs no other plan', async () => {
+  // 2^64 numbers: as many as none, to a processor.
+  const marks = Uint32Array.from({ length: 4096 }, (_, step) => step);
+  const often = { iterations: 2 ** 52, batch: 2 ** 52, marks };
+  await expect(job.runEncoded(0, joins(4096), often)).rejects.toMatchObject({
+    message: 'memory: there is not enough memory',
+    cause: { operation: 'memory', code: constants.errno.ENOMEM },
+  });
+  await expect(job.runEncoded(0, joins(1))).rejects.toThrow('open a new one');
+  await job[Symbol.asyncDispose]();
+  job = await open();
+});
+
+test('a byte to flip outside the buffer is refused', async () => {
+  const sabotage = { kind: 'flip', offset: 2 ** 40 } as const;
+  await expect(job.runEncoded(0, joins(1), { sabotage })).rejects.toThrow('outside its buffer');
+  await job[Symbol.asyncDispose]();
+  job = await open();
 });
 
 test('500 plans with random damage end in an error', async () => {

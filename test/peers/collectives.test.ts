@@ -9,6 +9,7 @@ import { allToAllV, type Collective, footprintOf } from '../../src/plan/collecti
 import { sumDtypes } from '../../src/plan/plan.js';
 
 const world = 3;
+const noBuffers = { sourceBytes: 0, targetBytes: 0 };
 const ranks = Array.from({ length: world }, (_, rank) => rank);
 
 /** What a rank's input holds: numbers that say whose they are and where they stood. */
@@ -100,6 +101,35 @@ describe('collectives of gloo, with every rank in this process', () => {
     expect(() => run({ kind: 'broadcast', ...int32, root: 3 })).toThrow(/not a collective/);
     expect(() => run({ kind: 'allreduce', bytes: 6, dtype: 'int32' })).toThrow(/not a collective/);
     expect(() => run({ kind: 'allreduce', ...int32 }, 3)).toThrow(/does not divide/);
+    // As many bytes in all as other sizes would need, but not where they are said to be.
+    const unlike = nativeOf(
+      allToAllV(world, (_, to) => 4 * to, 4),
+      0,
+    );
+    const uniform = { ...unlike, uniform: true };
+    expect(() => peers[0]!.run(source.native, target.native, uniform, 1, 1)).toThrow(/not a coll/);
+  });
+
+  test('fewer or more addresses than ranks are refused, and a rank outside the group', () => {
+    const address = new Uint8Array(64);
+    for (const addresses of [[], [address, address], Array(4).fill(address)]) {
+      expect(() => peers[0]!.connect(addresses)).toThrow(TypeError);
+    }
+    const setup = { size: world, gpu: 0, networkInterface: 'lo', timeoutMs: 10, ...noBuffers };
+    expect(() => peers[0]!.open({ rank: world, ...setup })).toThrow(/not one of them/);
+  });
+
+  test('more samples than one array should hold are refused', () => {
+    const { source, target } = buffers[0]!;
+    const one = nativeOf({ kind: 'allreduce', ...int32 }, 0);
+    expect(() => peers[0]!.run(source.native, target.native, one, 2 ** 52, 1)).toThrow(/at most/);
+  });
+
+  test('after its end a peer does nothing more, and may be closed again', async () => {
+    const peer = new (addon().Peer)(requireShim('gloo', 'gloo'), 'shim');
+    await peer.close();
+    await expect(peer.close()).resolves.toBeUndefined();
+    expect(() => peer.connect([])).toThrow('the peer is closed');
   });
 });
 
