@@ -11,6 +11,9 @@ describe('a worker thread that is terminated', () => {
     ['while a queue is measured', 'queue'],
     ['while a buffer is prepared', 'prepare'],
     ['while a buffer is filled', 'fill'],
+    ['while buffers are registered', 'register'],
+    ['while threads write to another process', 'write'],
+    ['while one copies to another process', 'copy'],
   ])('%s takes its native work along', async (_, kind) => {
     const { exitCode, stdout, stderr } = await execa(process.execPath, [program, kind, '4'], {
       reject: false,

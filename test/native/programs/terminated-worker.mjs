@@ -1,5 +1,5 @@
 // Starts worker threads that do native work of one kind, and terminates each in the middle of it.
-// usage: node terminated-worker.mjs run|serve|queue|prepare|fill TIMES
+// usage: node terminated-worker.mjs run|serve|queue|prepare|fill|register|write|copy TIMES
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -48,6 +48,26 @@ async function run(proxied) {
   }
 }
 
+/** Regions come and go; at any moment another thread is likely to register one. */
+async function register() {
+  const { port } = await openFabric({ provider: 'shm' });
+  const memory = new HostBuffer(bytes).native;
+  const again = async () => {
+    for (let key = 1n; ; key++) {
+      const { id } = await port.drive((native) => native.addRegionLater(memory, [key]));
+      port.native.removeRegion(id);
+    }
+  };
+  again().catch((error) => parentPort.postMessage(`failed: ${error.message}`));
+}
+
+/** Into memory that another process would share with this one. */
+function intoShared(way) {
+  const shared = new (addon().SharedMemory)(bytes);
+  const peer = new (addon().PeerMemory)({ bytes, path: shared.path });
+  peer[way]({ grid: 2, block: 256, bytes, seed: 1, batch: forEver, samples: 2 ** 20 });
+}
+
 const work = {
   run: () => run(false),
   serve: () => run(true),
@@ -57,6 +77,9 @@ const work = {
     addon().queueRun({ ...job, ...load, timeoutMs: 20_000, spinsBeforeYield: 0 });
   },
   prepare: () => void HostBuffer.prepare(2 ** 30, { memory: 'pinned' }),
+  register,
+  write: () => intoShared('write'),
+  copy: () => intoShared('copy'),
   fill: () => void new HostBuffer(2 ** 28).fill(1),
 };
 
