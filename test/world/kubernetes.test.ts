@@ -1,36 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, identify } from '../../src/world/identity.js';
+import { identify } from '../../src/world/identity.js';
 import { openWorld } from '../../src/world/world.js';
-import { openmpi, torchrun } from './launcher-environments.js';
-
-const indexed = (index: number, pods: number, ranks = 1): Environment => ({
-  JOB_COMPLETION_INDEX: `${index}`,
-  WEFT_PODS: `${pods}`,
-  WEFT_RANKS_PER_POD: `${ranks}`,
-  MASTER_ADDR: 'job-0.svc',
-  MASTER_PORT: '29500',
-});
-
-/** As Training Operator 1.9 sets them. */
-const pytorchJob = (index: number, pods: number, ranks = 1): Environment => ({
-  PET_NNODES: `${pods}`,
-  PET_NODE_RANK: `${index}`,
-  PET_NPROC_PER_NODE: `${ranks}`,
-  RANK: `${index}`,
-  WORLD_SIZE: `${pods * ranks}`,
-  MASTER_ADDR: 'job-master-0',
-  MASTER_PORT: '23456',
-});
-
-/** As Kubeflow Trainer sets them, in an Indexed Job. */
-const trainJob = (index: number, pods: number, ranks: string): Environment => ({
-  PET_NNODES: `${pods}`,
-  PET_NODE_RANK: `${index}`,
-  PET_NPROC_PER_NODE: ranks,
-  PET_MASTER_ADDR: 'job-node-0-0.job',
-  PET_MASTER_PORT: '29500',
-  JOB_COMPLETION_INDEX: `${index}`,
-});
+import { indexed, openmpi, pytorchJob, torchrun, trainJob } from './launcher-environments.js';
 
 describe('ranks in pods', () => {
   test('of an Indexed Job meet at pod 0', () => {

@@ -64,3 +64,32 @@ export const local = (rank: number): Environment => ({
   WEFT_JOB: 'j',
   WEFT_LISTEN_FD: '4',
 });
+/** A pod of an Indexed Job, with what its manifest says. */
+export const indexed = (index: number, pods: number, ranks = 1): Environment => ({
+  JOB_COMPLETION_INDEX: `${index}`,
+  WEFT_PODS: `${pods}`,
+  WEFT_RANKS_PER_POD: `${ranks}`,
+  MASTER_ADDR: 'job-0.svc',
+  MASTER_PORT: '29500',
+});
+
+/** As Training Operator 1.9 sets them. */
+export const pytorchJob = (index: number, pods: number, ranks = 1): Environment => ({
+  PET_NNODES: `${pods}`,
+  PET_NODE_RANK: `${index}`,
+  PET_NPROC_PER_NODE: `${ranks}`,
+  RANK: `${index}`,
+  WORLD_SIZE: `${pods * ranks}`,
+  MASTER_ADDR: 'job-master-0',
+  MASTER_PORT: '23456',
+});
+
+/** As Kubeflow Trainer sets them, in an Indexed Job. */
+export const trainJob = (index: number, pods: number, ranks: string): Environment => ({
+  PET_NNODES: `${pods}`,
+  PET_NODE_RANK: `${index}`,
+  PET_NPROC_PER_NODE: ranks,
+  PET_MASTER_ADDR: 'job-node-0-0.job',
+  PET_MASTER_PORT: '29500',
+  JOB_COMPLETION_INDEX: `${index}`,
+});

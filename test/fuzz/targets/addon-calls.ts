@@ -1,4 +1,6 @@
 import { addon } from '../../../src/native/addon.js';
+import { encodePlan } from '../../../src/plan/encode.js';
+import { planVersion, type Step } from '../../../src/plan/plan.js';
 
 type Call = (...args: unknown[]) => unknown;
 export type Handle = Record<string, Call>;
@@ -32,18 +34,44 @@ const shm = new Late(
   () => (native().getInfo!({ provider: 'shm' }) as { handle: unknown }[])[0]?.handle,
 );
 
+const ipcJob = () => ({ grid: 2, block: 4, bytes: 4096, seed: 1, batch: 2, samples: 2 });
 const queueJob = () => ({
   ...{ what: 'push', cells: 'host', grid: 2, block: 4, shift: 4, seed: 1, each: 16, batch: 4 },
   ...{ rounds: 4, released: false, timeoutMs: 20, spinsBeforeYield: 0 },
 });
-const plan = () => ({
-  header: new Uint32Array(13),
-  ...{ steps: floats(), after: new Uint32Array(0), parts: floats() },
+const self = { channel: 0, peer: 0, slot: 0, after: [] } as const;
+const local = { buffer: 'source', offset: 0, bytes: 2048 } as const;
+const write: Step = { kind: 'post', op: 'write', ...self, local, remote: { offset: 2048 } };
+const wait: Step = { kind: 'wait', source: 0, slot: 0, after: [], offset: 2048, bytes: 2048 };
+
+/** Of a port that is its own peer. */
+const planJob = (steps: readonly Step[] = [write, wait, { kind: 'join', after: [0, 1] }]) => ({
+  plan: encodePlan({
+    ...{ version: planVersion, rank: 0, world: 1, channels: 1, chunkBytes: 512, window: 4 },
+    ...{ delivery: 'complete', sourceBytes: 4096, targetBytes: 4096, steps },
+  }),
+  ...{ source: 0, target: 0, remotes: [0], iterations: 2, batch: 1 },
+  ...{ timeoutMs: 5, expectedMs: 0, spinsBeforeYield: 0 },
 });
-const planJob = () => ({
-  ...{ plan: plan(), source: 0, target: 0, remotes: [0], iterations: 1, batch: 1 },
-  ...{ timeoutMs: 5, expectedMs: 0, spinsBeforeYield: 0, expected: floats(0, 8, 1, 0) },
+const proxyOf = () => ({
+  ...{ producers: 1, block: 1, shift: 4, blocking: true, fill: true, seed: 1, trace: true },
+  transfers: [[0]],
 });
+/** Every kind of run that needs no other object. */
+const planJobs = [
+  planJob,
+  () => ({ ...planJob(), expected: floats(2048, 8, 1, 0) }),
+  () => ({ ...planJob(), marks: Uint32Array.of(1, 2), silenceMs: 1 }),
+  () => ({ ...planJob(), sabotage: { kind: 'flip', offset: 8 } }),
+  () => ({ ...planJob([write]), proxy: proxyOf() }),
+];
+
+/** Whose memory a PeerMemory of this process opens: made once, because each one costs a descriptor. */
+let shared: Handle | undefined;
+function sharedPath(): unknown {
+  shared ??= new (native().SharedMemory!)(4096);
+  return shared.path;
+}
 const methodsOf = (
   type: string,
   args: () => unknown[],
@@ -59,7 +87,7 @@ export const command = new Float64Array(16);
 const portArgs = () => [command, new Uint32Array(64)];
 
 /** A port that is its own peer, with a region to send from and to write to. */
-function connectPort(port: Handle): void {
+export function connectPort(port: Handle): void {
   const how = { directed: true, acknowledged: false, peersExpected: 1, localShm: true };
   port.open!(shm.make(), how);
   port.connect!(0, 0, [port.name!(0)]);
@@ -114,6 +142,11 @@ export const templates: readonly Template[] = [
     flip: () => [8],
     close: () => [],
   }),
+  ...methodsOf('PeerMemory', () => [{ bytes: 4096, path: sharedPath() }], {
+    write: () => [ipcJob()],
+    copy: () => [ipcJob()],
+    close: () => [],
+  }),
   ...methodsOf('TransferBoard', () => [{ producers: 2, shift: 4 }], {
     context: () => [],
     putNbi: () => [0, 0],
@@ -131,10 +164,10 @@ export const templates: readonly Template[] = [
       addRegionLater: () => [memory(), [2n]],
       removeRegion: () => [0],
       takeText: () => [1],
-      run: () => [planJob()],
     },
     connectPort,
   ),
+  ...planJobs.flatMap((job) => methodsOf('Port', portArgs, { run: () => [job()] }, connectPort)),
   ...methodsOf('Port', portArgs, {
     open: () => [shm, { directed: true, acknowledged: false, peersExpected: 2, localShm: true }],
     name: () => [0],
@@ -148,11 +181,15 @@ export const templates: readonly Template[] = [
     cancel: () => [0],
     takeText: () => [0],
     shuffle: () => [1, 0.5],
-    run: () => [planJob()],
     abort: () => [],
     post: () => [],
     poll: () => [1],
     close: () => [],
   }),
+  ...methodsOf('Port', portArgs, { run: () => [planJob()] }, (port) => {
+    // Memory of a port without endpoints.
+    port.addRegion!(memory().make(), []);
+    port.addRemote!([], []);
+  }),
 ];
-// `PeerMemory`, `Peer` and those of GPUs need another process, a library or a GPU before they have methods.
+// `Peer` and those of GPUs need a library or a GPU before they have methods.

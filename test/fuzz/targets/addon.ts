@@ -5,13 +5,13 @@ import type { Target } from '../target.js';
 import { command, type Handle, Late, native, type Template, templates } from './addon-calls.js';
 import { Thrown, type Value, wrongValue } from './addon-values.js';
 
-/** Of what a call left behind, the end: a promise, or a task that is told to end. */
-async function ended(value: unknown): Promise<void> {
-  const task = value as { done?: Promise<unknown>; abort?: () => void; close?: () => void } | null;
-  if (typeof task !== 'object' || task === null) return;
-  if (!(task.done instanceof Promise)) return void (await value);
-  const timer = setTimeout(() => task.abort?.(), 20);
-  await task.done.finally(() => clearTimeout(timer));
+/** Of what a call left behind, the end: a promise, or a task. What takes its time is told to end. */
+async function ended(value: unknown, self?: Handle): Promise<void> {
+  const task = value as { done?: unknown; abort?: () => void } | null | undefined;
+  const done = task?.done ?? value;
+  if (!(done instanceof Promise)) return;
+  const timer = setTimeout(() => (task?.abort ? task.abort() : self?.abort?.()), 20);
+  await done.finally(() => clearTimeout(timer));
 }
 
 interface Step {
@@ -31,14 +31,17 @@ const stepOf = (dice: Dice): Step => {
 
 /** To a value of a list, or one further in. */
 function pathIn(value: unknown, dice: Dice): string[] {
-  const plain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  const plain =
+    Array.isArray(value) ||
+    ArrayBuffer.isView(value) ||
+    Object.getPrototypeOf(value) === Object.prototype;
   const keys = plain ? Object.keys(value as object) : [];
   if (keys.length === 0) return ['0'];
   const key = dice.pick(keys);
   const inside = (value as Record<string, unknown>)[key];
   const further = typeof inside === 'object' && inside !== null && dice.chance(0.6);
   const more = further ? pathIn(inside, dice) : [];
-  const known = further && Object.hasOwn(inside, more[0]!) && !ArrayBuffer.isView(inside);
+  const known = further && Object.hasOwn(inside, more[0]!);
   return known ? [key, ...more] : [key];
 }
 
@@ -53,7 +56,7 @@ function put(into: unknown, [key, ...rest]: readonly string[], value: unknown): 
 }
 
 /** Objects that later calls of the same input use again. */
-async function perform({ template, wrong, closedFirst }: Step, kept: Map<string, Handle>) {
+export async function perform({ template, wrong, closedFirst }: Step, kept: Map<string, Handle>) {
   const { of, method } = template;
   const args = template.args();
   for (const { path, value } of wrong) put(args, path, value.make(kept));
@@ -70,7 +73,7 @@ async function perform({ template, wrong, closedFirst }: Step, kept: Map<string,
   }
   if (method === 'post') command.set(given.filter((one) => typeof one === 'number').slice(0, 10));
   if (closedFirst) self.close?.();
-  return ended(self[method]!(...given));
+  return ended(self[method]!(...given), self);
 }
 
 const isTyped = (error: unknown): boolean =>

@@ -6,15 +6,20 @@ import { addAdviseCommand } from '../../../src/cli/advise.js';
 import { describeBenchmark } from '../../../src/cli/bench.js';
 import { addCheckCommand } from '../../../src/cli/check.js';
 import { addCompareCommand } from '../../../src/cli/compare.js';
+import { addEmulateCommand } from '../../../src/cli/emulate.js';
 import { explainJob } from '../../../src/cli/explain.js';
 import { addGateCommand } from '../../../src/cli/gate.js';
 import { addHistoryCommand } from '../../../src/cli/history.js';
 import { addInfoCommand } from '../../../src/cli/info.js';
 import { addK8sCommand } from '../../../src/cli/k8s.js';
+import { addLabCommand } from '../../../src/cli/lab.js';
+import { readSpec } from '../../../src/cli/lab-options.js';
+import { addListCommand } from '../../../src/cli/list.js';
 import { givenOptions, readOptions } from '../../../src/cli/options.js';
 import { addPlotCommand } from '../../../src/cli/plot.js';
 import { addPredictCommand } from '../../../src/cli/predict.js';
 import { addReportCommand } from '../../../src/cli/report.js';
+import { addRunCommand } from '../../../src/cli/run.js';
 import { addSbatchCommand } from '../../../src/cli/sbatch.js';
 import { addServeCommand } from '../../../src/cli/serve.js';
 import { showOptions } from '../../../src/cli/show-options.js';
@@ -26,7 +31,7 @@ import { type Benchmark, optionsOf } from '../../../src/runner/benchmark.js';
 import { jobOf } from '../../../src/runner/job.js';
 import { identify } from '../../../src/world/identity.js';
 import { writeRun } from '../../results/fixtures.js';
-import { openmpi, step, torchrun } from '../../world/launcher-environments.js';
+import * as launchers from '../../world/launcher-environments.js';
 import type { Dice } from '../dice.js';
 import { mutateText, oddText } from '../mutate.js';
 import type { Target } from '../target.js';
@@ -39,19 +44,22 @@ const acting = [
   addHistoryCommand,
   addInfoCommand,
   addK8sCommand,
+  addListCommand,
   addPlotCommand,
 ];
 acting.push(addPredictCommand, addReportCommand, addSbatchCommand, addSuiteCommand);
-/** What starts ranks or a server: only its options are read. */
+/** What starts ranks, hosts, programs or a server: only its options are read. */
 const starting = [addAbCommand, addAdviseCommand, addCheckCommand, addGateCommand, addServeCommand];
-starting.push(addSoakCommand);
+starting.push(addEmulateCommand, addLabCommand, addRunCommand, addSoakCommand);
 
 /** The commands as the program has them. Benchmarks draw their plans. */
 function weft(): Command {
   const program = new Command('weft').configureOutput(quiet).enablePositionalOptions();
   program.exitOverride();
   for (const add of starting) add(program);
-  for (const command of everyCommand(program)) command.action(() => {});
+  for (const command of everyCommand(program)) {
+    if (command.commands.length === 0) command.action(() => void readSpec(command.opts()));
+  }
   for (const add of acting) add(program);
   for (const benchmark of benchmarks) {
     describeBenchmark(program.command(benchmark.id), benchmark, async (raw) =>
@@ -130,6 +138,16 @@ const lines = [
   'gate --ranks 2 --min-gbps 1',
   'check --expect file.yaml --tolerance 5',
   'serve folder --port 8080 --host 127.0.0.1',
+  'list --format json',
+  'lab up --hosts 4 --nics 2 --rate 250mbit --leaves 2 --spine-rate 1gbit --mtu 9000 --queue 2ms',
+  'lab up --name a --congestion bbr --delay 200us --loss 0.1% --efa p5',
+  'lab down --name a --force',
+  'lab status --format json',
+  'lab run --ranks-per-host 2 --on h0,h[2-3] --hosts 4 --verbose -- write -b 16M',
+  'lab fault --host 1 --nic 0 --rate 25mbit --loss 2 --down --direction out --device drop=0.1',
+  'lab heal --host 1 --nic 0 --name a',
+  'emulate efa --machine p5 --nics 4 --caps read,rnr --fault 0:drop=0.1 --seed 2 --gpus -- info',
+  'run file.mjs --ranks 2 -b 64K',
 ].map((line) => line.split(' '));
 
 function brokenLine(dice: Dice): string[] {
@@ -154,12 +172,21 @@ function safe(line: string[]): string[] {
   return command === 'suite' ? [...short, '--explain', '--ranks', '4'] : short;
 }
 
+const { batchScript, salloc, step, torchrun, openmpi, mpich, local } = launchers;
+const { indexed, pytorchJob, trainJob } = launchers;
+const jobSet = { JOBSET_JOB_INDEX: '1', JOBSET_REPLICAS: '2', JOBSET_RESTART_ATTEMPT: '1' };
+const nodes = { WEFT_NODES: 'node[1-4]', WEFT_NODE: 'node2', WEFT_JOB: 'j', MASTER_PORT: '29500' };
+const environments = [
+  nodes,
+  ...[torchrun(1, 4), step(1, 4), openmpi(1, 4), mpich(1, 4), local(1), batchScript, salloc],
+  ...[indexed(1, 4, 2), { ...indexed(1, 4), ...jobSet }],
+  ...[pytorchJob(1, 2, 4), trainJob(1, 2, '4')],
+];
+
 function brokenEnvironment(dice: Dice): Record<string, string> {
-  const good = dice.pick([torchrun(1, 4), step(1, 4), openmpi(1, 4)]) as Record<string, string>;
-  const entries = Object.entries(good).map(([name, value]) => [
-    name,
-    dice.chance(0.1) ? mutateText(dice, value) : value,
-  ]);
+  const entries = Object.entries(dice.pick(environments) as Record<string, string>).map(
+    ([name, value]) => [name, dice.chance(0.1) ? mutateText(dice, value) : value],
+  );
   return Object.fromEntries(entries.filter(() => dice.chance(0.97)));
 }
 

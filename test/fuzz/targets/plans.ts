@@ -74,11 +74,17 @@ function brokenJob(dice: Dice): object {
     'target',
     'silenceMs',
     'marks',
+    'remotes',
+    'readable',
   ];
   if (dice.chance(0.8)) return {};
   const key = dice.pick(keys);
-  const some = () => Uint32Array.from({ length: dice.length(5) }, () => oddNumber(dice));
-  return { [key]: key === 'marks' ? some() : oddNumber(dice) };
+  const some = Array.from({ length: dice.length(5) }, () => oddNumber(dice));
+  if (key === 'marks') return { marks: Uint32Array.from(some) };
+  // The one rank's own buffers have the numbers 0 and 1.
+  if (/^re/.test(key))
+    return { [key]: some.map((one) => (dice.chance(0.7) ? dice.below(2) : one)) };
+  return { [key]: oddNumber(dice) };
 }
 
 let ranks: RanksInProcess;
