@@ -1,5 +1,5 @@
 // Many inputs for everything that reads from outside. docs/security.md has the figures of the last whole run.
-//   npm run test:fuzz -- [--inputs N] [--seed N] [--target NAME] [--from N]
+//   npm run test:fuzz -- [--inputs N] [--seed N] [--target NAME[,NAME]] [--from N]
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 

@@ -16,6 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = 'build/sanitize';
 const suite = ['test/contract', ...engineTests(), 'test/memory/prepare.test.ts'];
 suite.push('test/native/terminated-worker.test.ts', 'test/native/plans.test.ts');
+suite.push('test/native/arguments.test.ts', 'test/fuzz/fuzz.test.ts');
 
 const definitions = ['-DNAPI_VERSION=8', '-DNAPI_CPP_EXCEPTIONS'];
 definitions.push(
@@ -66,11 +67,14 @@ async function address(chosen) {
   const suppressions = join(root, 'scripts/sanitize-suppressions.txt');
   const env = {
     ...process.env,
+    // Those that call the addon, a few thousand times.
+    WEFT_FUZZ_TARGET: 'plans,addon',
+    WEFT_FUZZ_INPUTS: '4000',
     LD_PRELOAD: libraries.join(':'),
     WEFT_SANITIZED: addon,
     NODE_OPTIONS: `--require=${join(root, 'scripts/sanitize-addon.cjs')}`,
     // Node has signal handlers and stacks of its own. Reports go to files: a child's stderr may be thrown away.
-    ASAN_OPTIONS: `allow_user_segv_handler=1:detect_stack_use_after_return=0:log_path=${reports}/address:stack_trace_format='${frameFormat}'`,
+    ASAN_OPTIONS: `allow_user_segv_handler=1:allocator_may_return_null=1:detect_stack_use_after_return=0:log_path=${reports}/address:stack_trace_format='${frameFormat}'`,
     // Node always leaves something: what counts is told from the reports, and no process fails by it.
     LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0:report_objects=0:exitcode=0`,
     UBSAN_OPTIONS: `print_stacktrace=1:log_path=${reports}/undefined`,

@@ -7,7 +7,8 @@ const env = process.env;
 const inputs = Number(env.WEFT_FUZZ_INPUTS ?? 50_000);
 const seed = Number(env.WEFT_FUZZ_SEED ?? 1);
 const from = Number(env.WEFT_FUZZ_FROM ?? 0);
-const chosen = targets.filter(({ name }) => (env.WEFT_FUZZ_TARGET ?? name) === name);
+const names = env.WEFT_FUZZ_TARGET?.split(',');
+const chosen = targets.filter(({ name }) => names?.includes(name) ?? true);
 const shares = chosen.reduce((sum, { share }) => sum + share, 0);
 
 beforeAll(async () => void (await buildChild()));
