@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { seededRandom } from '../../src/measure/seeded-random.js';
 import { type EncodedPlan, encodePlan } from '../../src/plan/encode.js';
 import { allToAll } from '../../src/plan/patterns/all-to-all.js';
@@ -74,29 +74,33 @@ const joins = (count: number): EncodedPlan =>
     Array.from({ length: count }, () => ({ kind: 'join', after: [] })),
   );
 
-test('more samples than one array should hold are refused', async () => {
-  const refused = job.runEncoded(0, joins(1), { iterations: 2 ** 52 });
-  await expect(refused).rejects.toThrow('plan: a measurement has at most 134217728 samples');
-});
-
-test('marks that no memory holds are a fault, whose fabric runs no other plan', async () => {
-  // 2^64 numbers: as many as none, to a processor.
-  const marks = Uint32Array.from({ length: 4096 }, (_, step) => step);
-  const often = { iterations: 2 ** 52, batch: 2 ** 52, marks };
-  await expect(job.runEncoded(0, joins(4096), often)).rejects.toMatchObject({
-    message: 'memory: there is not enough memory',
-    cause: { operation: 'memory', code: constants.errno.ENOMEM },
+describe('one rank alone', () => {
+  let alone: RanksInProcess;
+  beforeEach(async () => {
+    alone = await RanksInProcess.open({ ranks: 1, provider: 'shm', channels: 1, bytes });
   });
-  await expect(job.runEncoded(0, joins(1))).rejects.toThrow('open a new one');
-  await job[Symbol.asyncDispose]();
-  job = await open();
-});
+  afterEach(() => alone[Symbol.asyncDispose]());
 
-test('a byte to flip outside the buffer is refused', async () => {
-  const sabotage = { kind: 'flip', offset: 2 ** 40 } as const;
-  await expect(job.runEncoded(0, joins(1), { sabotage })).rejects.toThrow('outside its buffer');
-  await job[Symbol.asyncDispose]();
-  job = await open();
+  test('more samples than one array should hold are refused', async () => {
+    const refused = alone.runEncoded(0, joins(1), { iterations: 2 ** 52 });
+    await expect(refused).rejects.toThrow('plan: a measurement has at most 134217728 samples');
+  });
+
+  test('marks that no memory holds are a fault, whose fabric runs no other plan', async () => {
+    // 2^64 numbers: as many as none, to a processor.
+    const marks = Uint32Array.from({ length: 4096 }, (_, step) => step);
+    const often = { iterations: 2 ** 52, batch: 2 ** 52, marks };
+    await expect(alone.runEncoded(0, joins(4096), often)).rejects.toMatchObject({
+      message: 'memory: there is not enough memory',
+      cause: { operation: 'memory', code: constants.errno.ENOMEM },
+    });
+    await expect(alone.runEncoded(0, joins(1))).rejects.toThrow('open a new one');
+  });
+
+  test('a byte to flip outside the buffer is refused', async () => {
+    const sabotage = { kind: 'flip', offset: 2 ** 40 } as const;
+    await expect(alone.runEncoded(0, joins(1), { sabotage })).rejects.toThrow('outside its buffer');
+  });
 });
 
 test('500 plans with random damage end in an error', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { identify } from '../../src/world/identity.js';
+import { type Environment, identify } from '../../src/world/identity.js';
 import { openWorld } from '../../src/world/world.js';
 import { indexed, openmpi, pytorchJob, torchrun, trainJob } from './launcher-environments.js';
 
