@@ -221,7 +221,10 @@ if (values.only !== undefined) {
       return shares.at(-1) > 1.5 * shares[0];
     });
   if (late.length > 0) console.log(`joining took ${mostJoinMs / 1000} s or more with: ${late}`);
-  const tooFast = ['messages', 'bytes', 'cpuMs', 'rssMiB'].map((figure) => [figure, growing(figure)]);
+  const tooFast = ['messages', 'bytes', 'cpuMs', 'rssMiB'].map((figure) => [
+    figure,
+    growing(figure),
+  ]);
   for (const [figure, found] of tooFast) {
     if (found.length > 0) console.log(`${names[figure]} grew faster than the ranks in: ${found}`);
   }

@@ -61,18 +61,22 @@ export function describeDmaColumns(env: Env, providers: readonly string[]): void
     },
   );
 
-  test.each(providers)('kv over %s: every page that is pushed, in every DMA column', async (provider) => {
-    using desk = new Desk();
-    const shape = '--requests 3 --layers 2 --pages 5 -b 4K -e 64K -f 16';
-    const columns = ['Multi', 'RoundRobin'].map((strategy) => `Push${strategy}DMA`);
-    const rows = await rowsOf(
-      desk,
-      `kv ${shape} --columns ${columns} --ranks 3 --channels 2 --budget-ms 10 --provider ${provider}`,
-      env,
-    );
-    expect(rows).toHaveLength(2 * columns.length);
-    for (const row of rows) expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
-  });
+  test.each(providers)(
+    'kv over %s: every page that is pushed, in every DMA column',
+    async (provider) => {
+      using desk = new Desk();
+      const shape = '--requests 3 --layers 2 --pages 5 -b 4K -e 64K -f 16';
+      const columns = ['Multi', 'RoundRobin'].map((strategy) => `Push${strategy}DMA`);
+      const rows = await rowsOf(
+        desk,
+        `kv ${shape} --columns ${columns} --ranks 3 --channels 2 --budget-ms 10 --provider ${provider}`,
+        env,
+      );
+      expect(rows).toHaveLength(2 * columns.length);
+      for (const row of rows)
+        expect(row).toMatchObject({ outcome: 'passed', checked: { wrong: 0 } });
+    },
+  );
 
   test.each(providers)(
     'over %s: the sums of collectives, in every DMA column',

@@ -61,7 +61,12 @@ describe('ranks in pods', () => {
 
 describe('pods that do not know their place', () => {
   test.each<[string, Environment, RegExp, RegExp]>([
-    ['an Indexed Job alone', { JOB_COMPLETION_INDEX: '1' }, /how many pods/, /WEFT_PODS/],
+    [
+      'an Indexed Job alone',
+      { JOB_COMPLETION_INDEX: '1' },
+      /the number of pods is not set/,
+      /WEFT_PODS/,
+    ],
     ['a Job that is not indexed', { WEFT_PODS: '2' }, /JOB_COMPLETION_INDEX is not/, /Indexed/],
     ['an index too many', indexed(2, 2), /INDEX=2 is not below WEFT_PODS=2/, /completions/],
     [
