@@ -108,7 +108,7 @@ export interface Cell {
 /** Seconds in which a job that goes on measures what is left of its two rows, and a process starts and works. */
 export const restOfJob = 20;
 /** Seconds more than promised, for a machine with two cores and ten processes that want them. */
-const slack = 10;
+const slack = 15;
 
 /** What ends for a fault that struck ends at once; what goes on, or meets the fault later, does the rest of its job. */
 const promisedOf = ({ fault, ends, promised }: Cell): number => {

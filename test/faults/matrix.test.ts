@@ -82,11 +82,7 @@ test('lines of cells that failed or have not run are told from good ones', () =>
 test('a cell that failed does not keep the line of the run before', () => {
   const [cell] = cells;
   const good = { exit: 1, rows: 1, outcome: 'aborted', message: 'as it should be' };
-  const before = withTable(
-    `${mark}\n`,
-    [cell!],
-    new Map([[nameOf(cell!), good]]),
-  );
+  const before = withTable(`${mark}\n`, [cell!], new Map([[nameOf(cell!), good]]));
   expect(withTable(before, [cell!], new Map())).toBe(before);
   const after = withTable(before, [cell!], new Map([[nameOf(cell!), 'failed' as const]]));
   expect(after).toContain('**failed**');

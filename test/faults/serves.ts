@@ -61,9 +61,7 @@ const textAt = (at: URL, agent?: Agent): Promise<string> =>
       answer.setEncoding('utf8').on('data', (piece: string) => {
         body += piece;
       });
-      answer.on('end', () =>
-        answer.statusCode === 200 ? resolve(body) : reject(new Error(body)),
-      );
+      answer.on('end', () => (answer.statusCode === 200 ? resolve(body) : reject(new Error(body))));
     }).on('error', reject);
   });
 

@@ -44,7 +44,9 @@ const anyRank = (cellOf: (rank: number, phase: Phase) => Cell, phases = inJob): 
 
 /** Where rank 0 lives on, its file says who is missing; the last line is beyond that. */
 const fileOfKilled = (rank: number, phase: Phase): FileEnding | undefined =>
-  rank === 0 ? fileWithoutRankZero(phase) : fileAt(phase, /rank 2 on host \S+ .*was lost/, outcomes(phase));
+  rank === 0
+    ? fileWithoutRankZero(phase)
+    : fileAt(phase, /rank 2 on host \S+ .*was lost/, outcomes(phase));
 
 const killed = (rank: number, phase: Phase): Cell => ({
   fault: {
