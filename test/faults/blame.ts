@@ -1,6 +1,6 @@
 /** A rank, on the host that the test runs on unless named, where the message names it. */
 const named = (rank: number | string, host: string): string =>
-  `\\brank ${rank}( on host ${host} \\(pid N\\))?`;
+  `\\brank ${rank}( on host ${host}( \\(pid N\\))?)?`;
 
 /** What ranks say of one that does not answer. */
 export const missed = (rank: number, host = 'HOST'): RegExp => {

@@ -10,7 +10,7 @@
 //        set-up     before it opens its endpoints
 //        verify     after the verified iteration of the held row, before the bytes are compared
 //        calibrate  after the first run of the calibration of that row
-//        timed      in the timed loop of that row
+//        timed      in the timed loop of that row; where it never ends, once all ranks are in it
 //        first-row  before the row before it is written
 //        write-out  before the held row is written
 //        footer     before the last line is written
@@ -37,6 +37,7 @@ const bytesOfStep = Number(process.env.WEFT_TEST_HOLD_STEP);
 /** What the tests pass as -n: tells the timed loop from the others. */
 const timedIterations = 997;
 const veryOften = 2 ** 31;
+const everyone = [0, 1, 2];
 
 writeFileSync(`${folder}/pid-${rank}`, String(process.pid));
 
@@ -77,6 +78,12 @@ async function holdAwake() {
   goesOn();
 }
 
+/** Before that, a rank may still wait for what the held one has to tell it, and would be missed by the third. */
+async function everyoneIsIn() {
+  const isIn = (other) => existsSync(`${folder}/in-${other}`);
+  while (!everyone.every(isIn)) await sleep(5);
+}
+
 const isHeldRow = ({ plan: { steps } }) => {
   for (let at = 5; at < steps.length; at += 13) if (steps[at] === bytesOfStep) return true;
   return false;
@@ -107,8 +114,10 @@ function wrapPort() {
       const lasting = inTime || (mode === 'linger' && isTimed(job) && mayGo());
       const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
       const running = super.run({ ...job, ...often });
+      if (lasting) writeFileSync(`${folder}/in-${rank}`, '');
       if (!here || rank !== held) return running;
-      if (mode === 'pass' || lasting) void holdAwake();
+      if (lasting) void everyoneIsIn().then(holdAwake);
+      else if (mode === 'pass') void holdAwake();
       const result = await running;
       if (!lasting) await holdAwake();
       return result;
