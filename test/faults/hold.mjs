@@ -10,7 +10,7 @@
 //        set-up     before it opens its endpoints
 //        verify     after the verified iteration of the held row, before the bytes are compared
 //        calibrate  after the first run of the calibration of that row
-//        timed      in the timed loop of that row; where it never ends, once all ranks are in it
+//        timed      in the timed loop of that row; where it never ends and rank 0 is held, once all are in it
 //        first-row  before the row before it is written
 //        write-out  before the held row is written
 //        footer     before the last line is written
@@ -78,7 +78,7 @@ async function holdAwake() {
   goesOn();
 }
 
-/** Before that, a rank may still wait for what the held one has to tell it, and would be missed by the third. */
+/** Before that, a rank may still wait for what rank 0 has to tell it, and would be missed by the third. */
 async function everyoneIsIn() {
   const isIn = (other) => existsSync(`${folder}/in-${other}`);
   while (!everyone.every(isIn)) await sleep(5);
@@ -116,8 +116,8 @@ function wrapPort() {
       const running = super.run({ ...job, ...often });
       if (lasting) writeFileSync(`${folder}/in-${rank}`, '');
       if (!here || rank !== held) return running;
-      if (lasting) void everyoneIsIn().then(holdAwake);
-      else if (mode === 'pass') void holdAwake();
+      if (lasting && rank === '0') void everyoneIsIn().then(holdAwake);
+      else if (lasting || mode === 'pass') void holdAwake();
       const result = await running;
       if (!lasting) await holdAwake();
       return result;
