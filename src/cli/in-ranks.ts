@@ -1,4 +1,5 @@
 import { WeftError } from '../errors.js';
+import { userSignals } from '../native/process.js';
 import {
   ancestors,
   describeExit,
@@ -137,7 +138,7 @@ async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
       if (interrupted?.(signal, joined)) return void process.once(signal, end);
       void failStopped(joined, signal);
     };
-    process.once('SIGTERM', end).once('SIGINT', end);
+    for (const signal of endingSignals()) process.once(signal, end);
     return announced(await work(world));
   } catch (caught) {
     const error = world === undefined ? caught : await world.fail(caught);
@@ -154,6 +155,10 @@ async function joinAndWork(job: RankJob, identity: Identity): Promise<number> {
     await world?.close();
   }
 }
+
+/** SIGHUP of a rank that its parent started is left to the parent; it has a listener that ignores it. */
+const endingSignals = (): readonly NodeJS.Signals[] =>
+  userSignals().filter((signal) => signal !== 'SIGHUP' || process.listenerCount(signal) === 0);
 
 /** What is known to end with another code than 0 is told to whoever started this rank. */
 function announced(code: number): number {

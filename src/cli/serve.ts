@@ -47,8 +47,10 @@ export function addServeCommand(program: Command): void {
         builtFolder: join(packageRoot, 'dist'),
         ...(WEFT_PAGE_TOKEN && { token: checkToken(WEFT_PAGE_TOKEN) }),
       });
+      // Who has the address may ask at once.
+      const done = asked(follower);
       announce(page, folder, follower);
-      await asked(follower);
+      await done;
       const cost = await page.close(follower ? graceMs : 0);
       if (cost !== undefined) printError(`weft: live page: ${describeCost(cost)}\n`);
     });

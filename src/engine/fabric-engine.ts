@@ -2,14 +2,12 @@ import { isWeftError } from '../errors.js';
 import type { FabricBuffer, RemoteRegion } from '../fabric/region.js';
 import { formatBytesRounded } from '../measure/units.js';
 import type { MemoryKind } from '../memory/buffer.js';
+import { patientMs } from '../memory/patience.js';
 import type { NativeProxyJob, NativeProxyResult } from '../native/tasks.js';
 import type { Plan } from '../plan/plan.js';
 import { exchangeRegions } from '../world/connect-fabric.js';
 import type { BufferSizes, RunOptions, ServeOptions, ServingEngine } from './engine.js';
 import { type FabricEngineOptions, type PlanMemory, runPlan, servePlan } from './run-plan.js';
-
-/** Locking, touching and registering memory is faster than this on any host that is not swapping: 256 MiB/s. */
-const slowestBytesPerMs = 2 ** 28 / 1000;
 
 /** Plans over real libfabric, from and to host memory. Owns its buffers, not the world or the fabric. */
 export class FabricEngine implements ServingEngine {
@@ -59,7 +57,7 @@ export class FabricEngine implements ServingEngine {
     const target = await this.#allocate(targetBytes, sourceBytes, bytes);
     this.#buffers = { source, target };
     const kinds = await world.allgather('buffer memory', [source.memory, target.memory], {
-      timeoutMs: timeoutMs + most / slowestBytesPerMs,
+      timeoutMs: patientMs(timeoutMs, most),
     });
     this.#memory = kinds.flat().every((kind) => kind === 'pinned') ? 'pinned' : 'host';
     this.#remotes = await exchangeRegions(world, fabric, this.#buffers.target);

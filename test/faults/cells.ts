@@ -1,7 +1,8 @@
-import { aloneCells } from './alone.js';
 import type { Cell } from './cell.js';
 import { launchedCells } from './launched.js';
 import { networkCells } from './network.js';
+import { reportCells } from './reports.js';
+import { serveCells } from './serves.js';
 import { signalCells } from './signals.js';
 import { surroundingCells } from './surroundings.js';
 
@@ -11,5 +12,6 @@ export const cells: readonly Cell[] = [
   ...launchedCells,
   ...networkCells,
   ...surroundingCells,
-  ...aloneCells,
+  ...reportCells,
+  ...serveCells,
 ];

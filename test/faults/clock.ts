@@ -1,5 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
 import type { Fault, Phase } from './cell.js';
+import type { Scene } from './scene.js';
 
 const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
 const faketime = `/usr/lib/${architecture}-linux-gnu/faketime/libfaketime.so.1`;
@@ -20,3 +22,9 @@ export function setBack(phase: Phase): Pick<Fault, 'env' | 'before' | 'strike' |
     tidy: () => rmSync(file, { force: true }),
   };
 }
+
+const dayMs = 86_400_000;
+
+/** The held process saw it; without libfaketime, nothing would have happened. */
+export const checkClockFell = ({ place }: Scene): void =>
+  expect(place.clockMovedMs, 'the clock fell by a day').toBeLessThan(-0.9 * dayMs);

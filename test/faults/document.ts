@@ -37,6 +37,14 @@ const tableOf = (text: string): string[] =>
     .filter((line) => /^\| (?!fault |-)/.test(line) && !/^\|\s*-/.test(line))
     .map((line) => line.replaceAll(/ +/g, ' '));
 
+/** Lines of the table that show no good ending: of cells that failed, or that no run has shown yet. */
+export const unfinished = (text: string): string[] =>
+  tableOf(text).filter((line) => /failed/.test(exitIn(line)) || exitIn(line).trim() === '');
+
+export const inDocument = (): string[] => unfinished(readFileSync(path, 'utf8'));
+
+const exitIn = (line: string): string => line.split('|')[5] ?? '';
+
 const placeIn = (line: string): string => `|${line.split('|').slice(1, 5).join('|')}|`;
 
 /** Writes the table anew, with what was seen. */

@@ -3,20 +3,21 @@
 //   NODE_OPTIONS='--import ./test/faults/hold.mjs' WEFT_TEST_HOLD=PHASE:RANK[:MODE[:VICTIM]] WEFT_TEST_HOLD_FOLDER=FOLDER WEFT_TEST_HOLD_STEP=BYTES
 //
 // The process writes FOLDER/pid-RANK when it starts, FOLDER/reached when it is in the phase, and goes on when FOLDER/go
-// is there. A process that is no rank is called `main`.
+// is there. Then it writes FOLDER/clock: by how many milliseconds the wall clock has moved while it stood still. A
+// process that is no rank is called `main`.
 //
 // PHASE  join       before it connects to rank 0
 //        set-up     before it opens its endpoints
 //        verify     after the verified iteration of the held row, before the bytes are compared
 //        calibrate  after the first run of the calibration of that row
-//        timed      in the timed loop of that row
-//        first-row  before the row before it is written; the timed loop of the held row then never ends
+//        timed      in the timed loop of that row; where it never ends and rank 0 is held, once all are in it
+//        first-row  before the row before it is written
 //        write-out  before the held row is written
 //        footer     before the last line is written
 //        report     before the page is written
 //        renaming   when the page is written, before it gets its name
 // MODE   hold       (default) the process stands still in the phase
-//        forever    the timed loop never ends
+//        forever    the timed loop of the held row never ends, in the phases timed and first-row
 //        linger     as hold, and the next timed loop never ends
 //        pass       nobody stands still
 //        eat        when FOLDER/eat names a control group, rank VICTIM joins it and takes memory until it is killed;
@@ -36,14 +37,19 @@ const bytesOfStep = Number(process.env.WEFT_TEST_HOLD_STEP);
 /** What the tests pass as -n: tells the timed loop from the others. */
 const timedIterations = 997;
 const veryOften = 2 ** 31;
+const everyone = [0, 1, 2];
 
 writeFileSync(`${folder}/pid-${rank}`, String(process.pid));
 
 let over = false;
+let reachedAt;
 function reached() {
   over = true;
+  reachedAt = Date.now();
   writeFileSync(`${folder}/reached`, '');
 }
+
+const goesOn = () => writeFileSync(`${folder}/clock`, String(Date.now() - reachedAt));
 
 const mayGo = () => existsSync(`${folder}/go`);
 const eaten = [];
@@ -61,6 +67,7 @@ function hold() {
   reached();
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (; mode !== 'pass' && !mayGo(); mayEat()) Atomics.wait(never, 0, 0, 5);
+  goesOn();
 }
 
 /** Stands still, but hears signals and other ranks. */
@@ -68,6 +75,13 @@ async function holdAwake() {
   if (over) return;
   reached();
   while (mode !== 'pass' && !mayGo()) await sleep(5);
+  goesOn();
+}
+
+/** Before that, a rank may still wait for what rank 0 has to tell it, and would be missed by the third. */
+async function everyoneIsIn() {
+  const isIn = (other) => existsSync(`${folder}/in-${other}`);
+  while (!everyone.every(isIn)) await sleep(5);
 }
 
 const isHeldRow = ({ plan: { steps } }) => {
@@ -96,12 +110,14 @@ function wrapPort() {
       const now = phaseOf(job);
       const here = now === phase;
       const endless = mode === 'forever' || mode === 'eat';
-      const inTime = now === 'timed' && (phase === 'first-row' || (here && endless));
+      const inTime = now === 'timed' && endless && (here || phase === 'first-row');
       const lasting = inTime || (mode === 'linger' && isTimed(job) && mayGo());
       const often = lasting ? { iterations: veryOften, batch: veryOften } : {};
       const running = super.run({ ...job, ...often });
+      if (lasting) writeFileSync(`${folder}/in-${rank}`, '');
       if (!here || rank !== held) return running;
-      if (mode === 'pass' || lasting) void holdAwake();
+      if (lasting && rank === '0') void everyoneIsIn().then(holdAwake);
+      else if (lasting || mode === 'pass') void holdAwake();
       const result = await running;
       if (!lasting) await holdAwake();
       return result;

@@ -4,13 +4,22 @@ import { defaultSpec } from '../../src/lab/spec.js';
 import { labName, leftOf, whyNoLab } from '../lab/laboratory.js';
 import { type Cell, nameOf } from './cell.js';
 import { cells } from './cells.js';
-import { expected, listed, type Shown, withTable, writeTable } from './document.js';
+import {
+  expected,
+  inDocument,
+  listed,
+  type Shown,
+  unfinished,
+  withTable,
+  writeTable,
+} from './document.js';
 import { runCell } from './run-cell.js';
 
 /** `npm run test:faults` runs every cell and writes what it saw into docs/reliability.md. */
 const all = process.env.WEFT_ALL_FAULTS === '1';
 const seen = new Map<string, Shown>();
 const lab = labName('matrix');
+const mark = '<!-- matrix: npm run test:faults writes it -->';
 
 const chosen = cells.filter((cell) => cell.knownFailure === undefined && (all || cell.chosen));
 const named = (of: readonly Cell[]) => of.map((cell) => [nameOf(cell), cell] as const);
@@ -54,14 +63,26 @@ test('docs/reliability.md lists the cells of the matrix', () => {
   expect(listed()).toEqual(expected(cells));
 });
 
+// A run of all cells is about to write it anew.
+test.skipIf(all)('docs/reliability.md shows how every cell ended, and that none failed', () => {
+  expect(inDocument()).toEqual([]);
+});
+
+test('lines of cells that failed or have not run are told from good ones', () => {
+  const some = cells.slice(0, 3);
+  const good = { exit: 1, rows: 1, outcome: 'aborted', message: 'it failed, as it should' };
+  const seen = new Map<string, Shown>([
+    [nameOf(some[0]!), good],
+    [nameOf(some[1]!), 'failed'],
+  ]);
+  const lines = unfinished(withTable(`${mark}\n`, some, seen));
+  expect(lines).toEqual(expected(some.slice(1)).map((line) => expect.stringContaining(line)));
+});
+
 test('a cell that failed does not keep the line of the run before', () => {
   const [cell] = cells;
   const good = { exit: 1, rows: 1, outcome: 'aborted', message: 'as it should be' };
-  const before = withTable(
-    '<!-- matrix: npm run test:faults writes it -->\n',
-    [cell!],
-    new Map([[nameOf(cell!), good]]),
-  );
+  const before = withTable(`${mark}\n`, [cell!], new Map([[nameOf(cell!), good]]));
   expect(withTable(before, [cell!], new Map())).toBe(before);
   const after = withTable(before, [cell!], new Map([[nameOf(cell!), 'failed' as const]]));
   expect(after).toContain('**failed**');

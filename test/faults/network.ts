@@ -5,8 +5,25 @@ import { addFault, findLab, heal, type Fault as LinkFault } from '../../src/lab/
 import { hostSpace, management, switchSpace } from '../../src/lab/names.js';
 import { readRun } from '../../src/results/read-run.js';
 import type { Row } from '../../src/results/schema.js';
-import { type Cell, type Ending, type Fault, fileAt, inJob, type Phase, passes } from './cell.js';
+import { blameOn, missed } from './blame.js';
+import {
+  type Cell,
+  type Ending,
+  type Fault,
+  type FileEnding,
+  fileAt,
+  fileWithoutRankZero,
+  inJob,
+  type Phase,
+  passes,
+} from './cell.js';
 import type { Scene } from './scene.js';
+import { toRank } from './signals.js';
+
+/** Seconds of silence after which a rank counts as lost. */
+const silence = 30;
+/** Seconds in which a job on slow links is done. */
+const restOfLabJob = 30;
 
 const nic = { host: 1, nic: 1 };
 const strikes = (what: Omit<LinkFault, 'host' | 'nic'>) => async (scene: Scene) =>
@@ -29,9 +46,11 @@ const inSpace = (space: string, ...command: string[]): string =>
 const carrierChanges = (lab: string): number =>
   Number(inSpace(hostSpace(lab, 1), 'cat', '/sys/class/net/nic1/carrier_changes'));
 
+const timeoutOfDown = 6;
+
 const down = (phase: Phase): Cell => ({
   fault: onLink('link down for good', strikes({ down: true }), {
-    timeout: 6,
+    timeout: timeoutOfDown,
     mode: phase === 'timed' ? 'forever' : 'hold',
   }),
   phase,
@@ -42,7 +61,7 @@ const down = (phase: Phase): Cell => ({
     says: [/on host h1\b.*channel 1 \(nic1\)/],
     file: fileAt(phase, /on host h1\b.*channel 1 \(nic1\)/),
   },
-  deadline: 60,
+  ...(endingsOfDown[phase] === undefined && { promised: timeoutOfDown }),
   chosen: phase === 'timed' || phase === 'join',
 });
 
@@ -74,36 +93,44 @@ const cutOff = (phase: Phase): Cell => ({
   ends: {
     exit: 1,
     // Both ends of the link hear nothing for as long; what the other ranks see of rank 1's end may come first.
-    says: [phase === 'timed' ? /\brank 1\b/ : /\brank 1 on host h1\b/],
+    says: [missed(1, 'h1')],
     file: fileAt(phase, /\brank 1\b/),
   },
-  deadline: 60,
+  promised: silence,
 });
 
 const flapMs = 500;
 
+const heals = async ({ lab }: Scene) => {
+  await sleep(flapMs);
+  await healed(lab);
+};
+const comesAndGoes = async (scene: Scene) => {
+  await strikes({ down: true })(scene);
+  await heals(scene);
+};
+
 const flap = (phase: Phase): Cell => {
   let before = 0;
+  // Ranks that join or open endpoints would look at the link at any moment of it.
+  const unseen = phase === 'join' || phase === 'set-up' || phase === 'write-out';
   return {
-    fault: onLink('link flap', strikes({ down: true }), {
+    fault: onLink('link flap', unseen ? comesAndGoes : strikes({ down: true }), {
       mode: phase === 'timed' ? 'pass' : 'hold',
       before: ({ lab }) => {
         before = carrierChanges(lab);
       },
-      after: async ({ lab }) => {
-        await sleep(flapMs);
-        await healed(lab);
-      },
+      ...(!unseen && { after: heals }),
     }),
     phase,
     world: 'lab',
     ends: {
-      ...(phase === 'set-up' ? endingsOfDown['set-up']! : passes),
+      ...passes,
       check: (scene) => {
         expect(carrierChanges(scene.lab) - before, 'the link went and came').toBe(2);
       },
     },
-    deadline: 60,
+    promised: restOfLabJob,
     chosen: phase === 'timed',
   };
 };
@@ -153,30 +180,43 @@ const worse = ({ name, what, felt, there }: Worse, phase: Phase): Cell => ({
       if (phase !== 'write-out') felt(lastRow(scene));
     },
   },
-  deadline: 90,
+  // Lost packets are waited for, some a second and more.
+  promised: 3 * restOfLabJob,
 });
 
-const killed = (phase: Phase): Cell => ({
+/** What is said of a rank of the lab that a signal has hit. */
+const causes = (rank: number) => ({
+  SIGKILL: new RegExp(`rank ${rank} was killed by SIGKILL`),
+  SIGTERM: new RegExp(`rank ${rank}( on host h${rank} .*)? was stopped by SIGTERM`),
+  SIGSTOP: missed(rank, `h${rank}`),
+});
+
+const struck = (signal: keyof ReturnType<typeof causes>, rank: number, phase: Phase): Cell => ({
   fault: {
-    name: 'SIGKILL',
-    on: 'rank 2',
-    mode: phase === 'timed' ? 'forever' : 'hold',
-    strike: ({ place }) => void process.kill(place.pidOf(2), 'SIGKILL'),
+    ...toRank(signal, rank, phase),
+    ...(signal === 'SIGSTOP' && { timeout: timeoutOfDown }),
   },
   phase,
   world: 'lab',
   ends: {
     exit: 1,
-    says: [/rank 2 was killed by SIGKILL/],
-    // All is measured when the last row is written: rank 0 may be done before it hears of anything.
-    file: fileAt(
-      phase,
-      /rank 2 on host h2 /,
-      phase === 'write-out' ? ['passed', 'aborted'] : ['aborted'],
-    ),
+    says: [causes(rank)[signal]],
+    // A rank that was stopped misses the others when it wakes up.
+    ...(signal !== 'SIGSTOP' && { silent: blameOn(rank) }),
+    file: fileOf(signal, rank, phase),
   },
-  deadline: 30,
+  promised: signal === 'SIGSTOP' ? timeoutOfDown + 2 : 0,
 });
+
+/** All is measured when the last row is written: rank 0 may be done before it hears of anything. */
+const fileOf = (signal: NodeJS.Signals, rank: number, phase: Phase): FileEnding | undefined =>
+  rank === 0 && signal === 'SIGKILL'
+    ? fileWithoutRankZero(phase)
+    : fileAt(
+        phase,
+        signal === 'SIGKILL' ? /rank 2 on host h2 .*was lost/ : new RegExp(`rank ${rank}\\b`),
+        phase === 'write-out' ? ['passed', 'aborted'] : ['aborted'],
+      );
 
 const beforeWriting: readonly Phase[] = ['join', 'set-up', 'verify', 'calibrate', 'timed'];
 const untilWritten: readonly Phase[] = [...beforeWriting, 'write-out'];
@@ -184,7 +224,12 @@ const untilWritten: readonly Phase[] = [...beforeWriting, 'write-out'];
 export const networkCells: readonly Cell[] = [
   ...inJob.map(down),
   ...(['set-up', 'verify', 'timed'] as const).map(cutOff),
-  ...(['set-up', 'verify', 'calibrate', 'timed'] as const).map(flap),
+  ...(['join', 'set-up', 'verify', 'calibrate', 'timed', 'write-out'] as const).map(flap),
   ...worseLinks.flatMap((link) => untilWritten.map((phase) => worse(link, phase))),
-  ...(['set-up', 'verify', 'timed', 'write-out'] as const).map(killed),
+  ...(['set-up', 'verify', 'timed', 'write-out'] as const).map((phase) =>
+    struck('SIGKILL', 2, phase),
+  ),
+  struck('SIGKILL', 0, 'timed'),
+  ...[0, 2].map((rank) => struck('SIGTERM', rank, 'timed')),
+  struck('SIGSTOP', 2, 'timed'),
 ];

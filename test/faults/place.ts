@@ -93,6 +93,11 @@ export class Place implements Disposable {
     return existsSync(join(this.hold, 'reached'));
   }
 
+  /** By how many milliseconds the wall clock moved while the process was held. */
+  get clockMovedMs(): number {
+    return Number(readFileSync(join(this.hold, 'clock'), 'utf8'));
+  }
+
   goOn(): void {
     writeFileSync(join(this.hold, 'go'), '');
   }

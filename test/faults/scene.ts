@@ -15,7 +15,6 @@ const reachMs = 60_000;
 export interface Shown {
   readonly exit: number | NodeJS.Signals;
   readonly said: string;
-  readonly seconds: number;
   readonly rows: number | undefined;
   readonly outcome: string | undefined;
 }
@@ -64,7 +63,8 @@ export class Scene implements Disposable {
   start(): void {
     const { fault, phase, world } = this.#cell;
     const { mode = 'hold', on, env, under } = fault;
-    const how = mode === 'eat' ? `${mode}:${on.replace('rank ', '')}` : mode;
+    const victim = world === 'alone' ? 'main' : on.replace('rank ', '');
+    const how = mode === 'eat' ? `${mode}:${victim}` : mode;
     const holding = {
       ...this.place.holding(phase, this.heldRank, how),
       WEFT_TEST_HOLD_STEP: world === 'lab' ? '4096' : '8192',
@@ -112,16 +112,14 @@ export class Scene implements Disposable {
 
   /** Everything has ended, or the deadline has passed. */
   async end(deadlineSeconds: number): Promise<Shown> {
-    const started = performance.now();
     const waited = Promise.all(this.#survivors().map(({ finished }) => finished));
     const late = sleep(deadlineSeconds * 1000, undefined, { ref: false });
     const ends = await Promise.race([waited, late]);
-    const seconds = (performance.now() - started) / 1000;
-    if (ends === undefined) throw new Error(`still running after ${deadlineSeconds} s`);
+    if (ends === undefined) throw new Error(`still running ${deadlineSeconds} s after the fault`);
     const codes = new Set(ends.map(({ code, signal }) => signal ?? code ?? -1));
     if (codes.size > 1) throw new Error(`ranks ended with ${[...codes].join(' and ')}`);
     const said = ends.map(({ stdout, stderr }) => stdout + stderr).join('');
-    return { exit: [...codes][0]!, said, seconds, ...this.#kept() };
+    return { exit: [...codes][0]!, said, ...this.#kept() };
   }
 
   /** What another launcher would do with a rank that stands still. */
@@ -157,7 +155,7 @@ export const plain = (said: string, { place, lab }: Pick<Scene, 'place' | 'lab'>
   said
     .replaceAll(place.folder, '')
     .replaceAll(lab, 'LAB')
-    .replaceAll(new RegExp(`\\bhost ${hostname()}\\b`, 'g'), 'host HOST')
+    .replaceAll(new RegExp(`\\b(host |warning: )${hostname()}\\b`, 'g'), '$1HOST')
     .replaceAll(/pid \d+/g, 'pid N')
     .replaceAll(/\bport \d+|127\.0\.0\.1:\d+/g, 'port N')
     .replaceAll(/\d+(\.\d+)? s ago/g, 'N s ago')

@@ -1,6 +1,21 @@
 import { statfsSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type Cell, passes } from './cell.js';
+import { type Cell, type Phase, passes, restOfJob } from './cell.js';
+
+/** An endpoint takes all of its shared memory when it is opened: nothing is missing later. */
+const fillsLate = (phase: Phase): Cell => ({
+  fault: {
+    ...{ name: '/dev/shm fills up', on: 'host', shm: '64M' },
+    mode: phase === 'timed' ? 'pass' : 'hold',
+    strike: ({ place }) => {
+      place.fillShm();
+      expect(statfsSync(place.shm).bavail).toBe(0);
+    },
+  },
+  phase,
+  world: 'local',
+  ends: passes,
+});
 
 /** What can go wrong with /dev/shm. */
 export const sharedMemoryCells: readonly Cell[] = [
@@ -20,20 +35,9 @@ export const sharedMemoryCells: readonly Cell[] = [
     phase: 'set-up',
     world: 'local',
     ends: { exit: 3, says: [/\/dev\/shm has only 0 free/] },
+    promised: restOfJob,
   },
-  {
-    fault: {
-      ...{ name: '/dev/shm fills up', on: 'host', shm: '64M', mode: 'pass' },
-      strike: ({ place }) => {
-        place.fillShm();
-        expect(statfsSync(place.shm).bavail).toBe(0);
-      },
-    },
-    phase: 'timed',
-    world: 'local',
-    // An endpoint takes all of its shared memory when it is opened: nothing is missing later.
-    ends: passes,
-  },
+  ...(['verify', 'calibrate', 'timed'] as const).map(fillsLate),
   {
     fault: {
       ...{ name: 'shared memory cut off', on: 'rank 2', mode: 'forever' },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { isAlive, readProc } from '../benchmarks/weft.js';
+import { blameOn, missed } from './blame.js';
 import {
   type Cell,
   type Fault,
@@ -13,10 +14,12 @@ import {
   withFirst,
 } from './cell.js';
 import { memoryLimit } from './memory-limit.js';
+import { checkAbortedReport } from './page.js';
 import type { Scene } from './scene.js';
 
 /** In the timed loop all ranks are in the middle of transfers; elsewhere one of them stands still. */
-const modeIn = (phase: Phase) => (phase === 'timed' ? ('forever' as const) : ('hold' as const));
+export const modeIn = (phase: Phase) =>
+  phase === 'timed' || phase === 'first-row' ? ('forever' as const) : ('hold' as const);
 
 /** Who hears of the fault while rank 0 writes the last row may or may not be in time; the last line says what was. */
 const outcomes = (phase: Phase): FileEnding['outcome'] => {
@@ -32,7 +35,7 @@ export const toRank = (signal: NodeJS.Signals, rank: number, phase: Phase): Faul
 });
 
 /** Before anybody goes on: what happens next does not depend on who is quicker. */
-const untilGone = async (...pids: number[]): Promise<void> => {
+export const untilGone = async (...pids: number[]): Promise<void> => {
   for (const pid of pids) while (readState(pid) !== 'Z') await sleep(5);
 };
 
@@ -41,7 +44,9 @@ const anyRank = (cellOf: (rank: number, phase: Phase) => Cell, phases = inJob): 
 
 /** Where rank 0 lives on, its file says who is missing; the last line is beyond that. */
 const fileOfKilled = (rank: number, phase: Phase): FileEnding | undefined =>
-  rank === 0 ? fileWithoutRankZero(phase) : fileAt(phase, /rank 2 .*was lost/, outcomes(phase));
+  rank === 0
+    ? fileWithoutRankZero(phase)
+    : fileAt(phase, /rank 2 on host \S+ .*was lost/, outcomes(phase));
 
 const killed = (rank: number, phase: Phase): Cell => ({
   fault: {
@@ -56,16 +61,20 @@ const killed = (rank: number, phase: Phase): Cell => ({
   ends: {
     exit: 1,
     says: [new RegExp(`rank ${rank} was killed by SIGKILL`)],
+    silent: blameOn(rank),
     file: fileOfKilled(rank, phase),
   },
   chosen: rank === 2 ? ['timed', 'first-row'].includes(phase) : phase === 'verify',
 });
 
-/** A rank that has measured everything may be done before it has told the others. */
+/**
+ * A rank first asks its parent for half a second whether the whole job was told. A job that has measured and written
+ * every row may be done by then: nothing is lost, and nobody needs to hear of it.
+ */
 const terminated = (rank: number, phase: Phase): Cell => {
   const cause = new RegExp(`rank ${rank} was (stopped|killed) by SIGTERM`);
   const told = new RegExp(`rank ${rank} was stopped by SIGTERM`);
-  // It first asks its parent whether the whole job was told: what is left to do must take longer.
+  // What is left to do must take longer.
   const linger = phase === 'set-up' || phase === 'verify' || phase === 'calibrate';
   return {
     fault: { ...toRank('SIGTERM', rank, phase), ...(linger && { mode: 'linger' }) },
@@ -74,6 +83,7 @@ const terminated = (rank: number, phase: Phase): Cell => {
     ends: {
       exit: 1,
       says: [cause],
+      silent: blameOn(rank),
       file: fileAt(phase, told, outcomes(phase)),
       ...(['write-out', 'footer'].includes(phase) && { or: passes }),
     },
@@ -88,24 +98,16 @@ const stopped = (rank: number, phase: Phase): Cell => ({
   ends: {
     exit: 1,
     says: [missed(rank)],
-    silent: blameOn(2 - rank),
+    silent: missing(2 - rank),
     file: fileAt(phase, new RegExp(`rank ${rank}`), outcomes(phase)),
   },
-  deadline: 30,
+  // `--timeout`; after the last row, 5 s after the others; then it has 2 s to end.
+  promised: phase === 'write-out' || phase === 'footer' ? 6 + 5 + 2 : 6 + 2,
   chosen: rank === 2 && phase === 'verify',
 });
 
-/** What ranks say of one that does not answer. */
-export const missed = (rank: number): RegExp => {
-  const who = `rank ${rank}( on host HOST \\(pid N\\))?`;
-  const silence = 'does not answer|was lost: it has been silent|cannot be reached';
-  const transfers = 'did not (receive|reach|send|answer)|sent nothing';
-  const chunks = `chunks from ${who} .*did not arrive`;
-  return new RegExp(`missing: ${who}|${chunks}|${who} (${silence}|${transfers}|was stopped)`);
-};
-
 /** The rank that was stopped misses the others when it wakes up. */
-const blameOn = (rank: number): RegExp => new RegExp(`rank [1${rank}] did not`);
+const missing = (rank: number): RegExp => new RegExp(`rank [1${rank}] did not`);
 
 const outOfMemory = (rank: number, phase: Phase): Cell => {
   const { group, around } = memoryLimit();
@@ -122,6 +124,7 @@ const outOfMemory = (rank: number, phase: Phase): Cell => {
     ends: {
       exit: 1,
       says: [new RegExp(`rank ${rank} was killed by SIGKILL`), /out-of-memory killer/],
+      silent: blameOn(rank),
       file: fileOfKilled(rank, phase),
     },
     chosen: rank === 2 && phase === 'set-up',
@@ -157,13 +160,14 @@ const told = (signal: NodeJS.Signals, target: Target, phase: Phase): Cell => ({
     silent: /rank \d.* (failed|was (stopped|killed|lost))/,
     file: fileAt(phase, new RegExp(`^the job was stopped by ${signal}$`), outcomes(phase)),
   },
+  promised: 2,
   chosen:
     target.on === 'launcher'
       ? signal === 'SIGHUP' && phase === 'timed'
       : signal === 'SIGINT' && phase === 'timed',
 });
 
-/** Nobody is left to say anything. */
+/** Nobody is left to say anything; the report of what was measured does. */
 const gone = (target: Target, phase: Phase): Cell => ({
   fault: {
     ...toTarget('SIGKILL', target, phase),
@@ -174,7 +178,10 @@ const gone = (target: Target, phase: Phase): Cell => ({
   },
   phase,
   world: 'local',
-  ends: { exit: 'SIGKILL', says: [], file: fileWithoutRankZero(phase), sweptByNextRun: true },
+  ends: {
+    ...{ exit: 'SIGKILL', says: [], file: fileWithoutRankZero(phase), sweptByNextRun: true },
+    check: checkAbortedReport,
+  },
   chosen: target.on === 'launcher' && phase === 'timed',
 });
 

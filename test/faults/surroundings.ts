@@ -11,9 +11,10 @@ import {
   inJob,
   type Phase,
   passes,
+  restOfJob,
   withFirst,
 } from './cell.js';
-import { setBack } from './clock.js';
+import { checkClockFell, setBack } from './clock.js';
 import type { Scene } from './scene.js';
 import { sharedMemoryCells } from './shared-memory.js';
 
@@ -39,6 +40,7 @@ const full = (phase: Phase): Cell => ({
     // The last line may fit into what is left of a page.
     ...(phase === 'footer' && { or: passes }),
   },
+  promised: restOfJob,
   chosen: phase === 'write-out',
 });
 
@@ -60,6 +62,7 @@ const readOnly = (phase: Phase): Cell => ({
     ],
     file: keptAt(phase),
   },
+  promised: restOfJob,
   chosen: phase === 'footer',
 });
 
@@ -83,11 +86,12 @@ const deleted = (phase: Phase): Cell => ({
           const saved = join(place.temporary, 'run.jsonl');
           const { run } = readRun(saved);
           // The row whose writing found the folder gone is among them.
-          expect(run.rows).toHaveLength(2);
+          expect(run.rows).toHaveLength(phase === 'first-row' ? 1 : 2);
           expect(run.outcome).toBe(phase === 'footer' ? 'passed' : 'aborted');
           rmSync(saved);
         },
       },
+  promised: restOfJob,
   chosen: phase === 'timed',
 });
 
@@ -127,7 +131,7 @@ const second = (phase: Phase): Cell => ({
   ends: beforeFile(phase)
     ? { exit: 2, says: [refusal], file: { outcome: ['passed'], rows: 2 } }
     : passes,
-  deadline: 30,
+  promised: restOfJob,
   chosen: phase === 'verify',
 });
 
@@ -137,8 +141,9 @@ const clockBack = (phase: Phase): Cell => ({
   world: 'local',
   ends: {
     ...passes,
-    check: ({ place }) => {
-      const { startedAt, endedAt } = readRun(place.runFile).run;
+    check: (scene) => {
+      checkClockFell(scene);
+      const { startedAt, endedAt } = readRun(scene.place.runFile).run;
       expect(Date.parse(endedAt!)).toBeGreaterThanOrEqual(Date.parse(startedAt));
     },
   },
@@ -166,6 +171,7 @@ const limited: readonly Cell[] = [
       exit: 1,
       says: [/rank \d+ cannot be started: too many open files/, /ulimit -n 65536/],
     },
+    promised: 2 * restOfJob,
     chosen: true,
   },
   {
@@ -204,10 +210,10 @@ function portTaken(): Cell {
 
 export const surroundingCells: readonly Cell[] = [
   ...withFirst.map(full),
-  ...inJob.map(readOnly),
-  ...inJob.map(deleted),
-  ...(['set-up', 'verify', 'calibrate', 'timed', 'write-out', 'footer'] as const).map(second),
-  ...(['set-up', 'verify', 'timed', 'write-out', 'footer'] as const).map(clockBack),
+  ...withFirst.map(readOnly),
+  ...withFirst.map(deleted),
+  ...(['set-up', 'first-row', ...inJob.slice(2)] as const).map(second),
+  ...inJob.map(clockBack),
   ...limited,
   ...sharedMemoryCells,
   portTaken(),

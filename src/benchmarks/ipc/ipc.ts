@@ -13,6 +13,7 @@ import { figuresOf } from '../../measure/figures.js';
 import { summarize } from '../../measure/summary.js';
 import { formatBytes, formatBytesRounded, gbpsOf } from '../../measure/units.js';
 import type { Mismatch } from '../../memory/buffer.js';
+import { patientMs } from '../../memory/patience.js';
 import { measuredRow, skippedRow } from '../../results/rows.js';
 import type { Row } from '../../results/schema.js';
 import { rankZeroAlone } from '../../runner/alone.js';
@@ -33,6 +34,7 @@ import {
   type Shape,
   shapesOf,
 } from '../producers.js';
+import { bestMemset, memsetPasses } from './memset.js';
 
 const storeBytes = 16;
 /** Who writes, and whose memory it is. */
@@ -82,20 +84,6 @@ const usualShapes: Record<Producers['kind'], readonly Shape[]> = {
 const availableTo = ({ gpu }: Producers): number =>
   gpu === undefined ? availableBytes() / 2 : openGpu(gpu).freeBytes();
 
-const memsetTries = 5;
-
-/** The peak of a size is one for all its rows: the shortest of several. */
-async function bestMemset(
-  landing: Landing | undefined,
-  bytes: number,
-): Promise<number | undefined> {
-  if (landing === undefined) return undefined;
-  let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < memsetTries; i++)
-    best = Math.min(best, await landing.memsetNanoseconds(bytes));
-  return best;
-}
-
 interface Written {
   readonly bytes: number;
   readonly seed: number;
@@ -138,7 +126,11 @@ class IpcRows {
     const most = sizes.at(-1)!;
     // Given back only when all went well: after an error another process may still map it, and it goes with this one.
     const landing = world.rank !== owner ? undefined : await this.#landing(most);
-    const shared = await world.allgather('shared memory', landing?.description ?? null);
+    const shared = await world.allgather(
+      'shared memory',
+      landing?.description ?? null,
+      this.#patience(most),
+    );
     using remote =
       world.rank === writer ? openRemote(shared[owner]!, gpu, world.signal) : undefined;
     const place = world.rank === writer ? pathTo(shared[owner]!, gpu) : undefined;
@@ -148,7 +140,8 @@ class IpcRows {
       this.#procedure.listener.starting({ index, total: todo.length, column, bytes });
       if (!memsets.has(bytes)) {
         const mine = (await bestMemset(landing, bytes)) ?? null;
-        memsets.set(bytes, (await world.allgather('memset', mine))[owner]!);
+        const patience = this.#patience(memsetPasses * bytes);
+        memsets.set(bytes, (await world.allgather('memset', mine, patience))[owner]!);
       }
       const timed = await rankZeroAlone(world, settings.timeoutMs, async () =>
         remote ? this.#time(remote, column, bytes, shape) : undefined,
@@ -171,6 +164,11 @@ class IpcRows {
     const { gpu } = this.#producers;
     const { signal } = this.#procedure.world;
     return gpu === undefined ? hostLanding(bytes, signal) : gpuLanding(gpu, bytes);
+  }
+
+  /** The others wait for rank 1, which goes through so many bytes. */
+  #patience(bytes: number): { timeoutMs: number } {
+    return { timeoutMs: patientMs(this.#procedure.settings.timeoutMs, bytes) };
   }
 
   #todo(sizes: readonly number[]) {
@@ -210,7 +208,7 @@ class IpcRows {
     const { world, settings } = this.#procedure;
     const { bytes, seed } = (await world.broadcast('written', written ?? null)) as Written;
     const found = landing && settings.check ? await landing.verify(bytes, seed) : null;
-    return (await world.allgather('verified', found))[owner] ?? undefined;
+    return (await world.allgather('verified', found, this.#patience(bytes)))[owner] ?? undefined;
   }
 
   #row(parts: {

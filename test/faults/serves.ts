@@ -1,89 +1,15 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { isAlive } from '../benchmarks/weft.js';
 import { freePort } from '../world/ranks-in-process.js';
-import type { Cell, Ending, Fault } from './cell.js';
-import { setBack } from './clock.js';
+import { type Cell, type Ending, type Fault, kept } from './cell.js';
+import { memoryGone } from './memory-gone.js';
+import type { Place } from './place.js';
 import type { Scene } from './scene.js';
 
 const token = 'a-token-only-for-tests';
-const kept: Ending['file'] = { outcome: ['passed'], rows: 2 };
-
-/** The page is written under another name first, which is all that a process killed on the spot leaves. */
-const killedReport = (signal: NodeJS.Signals): Cell => ({
-  fault: {
-    name: signal,
-    on: 'process',
-    strike: (scene) => void process.kill(scene.launcher, signal),
-  },
-  phase: 'renaming',
-  world: 'alone',
-  ends: { exit: signal, says: [], file: kept, sweptByNextRun: signal === 'SIGKILL' },
-  chosen: signal === 'SIGTERM',
-});
-
-const brokenReport = (fault: Omit<Fault, 'on'>, exit: number, says: RegExp): Cell => ({
-  fault: { on: 'disk', ...fault },
-  phase: 'report',
-  world: 'alone',
-  ends: { exit, says: [says], file: fault.name.includes('deleted') ? undefined : kept },
-});
-
-/** Nothing is lost: the page is written when it may go on, or with what it may have. */
-const unbrokenReport = (fault: Fault): Cell => ({
-  fault,
-  phase: 'report',
-  world: 'alone',
-  ends: {
-    exit: 0,
-    says: [],
-    file: kept,
-    check: ({ place }) => {
-      const page = readFileSync(`${place.results}/run.html`, 'utf8');
-      expect(page).toContain('SinglePin');
-      expect(page.trimEnd()).toMatch(/<\/html>$/);
-    },
-  },
-});
-
-const reports: readonly Cell[] = [
-  ...(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'] as const).map(killedReport),
-  brokenReport(
-    { name: 'disk full', disk: 'small', strike: ({ place }) => place.fillDisk() },
-    1,
-    /cannot write \S+run\.html: the disk is full/,
-  ),
-  brokenReport(
-    { name: 'disk turns read-only', disk: 'breakable', strike: ({ place }) => place.breakDisk() },
-    2,
-    /cannot write \S+run\.html: the file system is read-only/,
-  ),
-  brokenReport(
-    {
-      name: 'results folder deleted',
-      strike: ({ place }) => rmSync(place.results, { recursive: true }),
-    },
-    2,
-    /cannot write \S+run\.html: its folder does not exist/,
-  ),
-  unbrokenReport({
-    name: 'SIGSTOP',
-    on: 'process',
-    strike: ({ launcher }) => void process.kill(launcher, 'SIGSTOP'),
-    after: async ({ launcher }) => {
-      await sleep(500);
-      expect(isAlive(launcher)).toBe(true);
-      process.kill(launcher, 'SIGCONT');
-    },
-  }),
-  unbrokenReport({
-    ...{ name: '64 open files', on: 'every process', under: ['prlimit', '--nofile=64:64'] },
-  }),
-  unbrokenReport({ ...{ name: 'clock set back by a day', on: 'host' }, ...setBack('report') }),
-];
 
 const address = async ({ job }: Scene): Promise<URL> => {
   await job.says(/http:\S+\n/);
@@ -102,7 +28,7 @@ const planted = { key: 'run', state: 'passed', rows: 2 };
 const serving = (
   fault: Omit<Fault, 'after'>,
   shows: (listing: Listing) => void,
-  more: Partial<Ending> = {},
+  { later, ...more }: Partial<Ending> & { later?: (scene: Scene, at: URL) => Promise<void> } = {},
 ): Cell => ({
   fault: {
     ...fault,
@@ -115,6 +41,7 @@ const serving = (
       await fault.strike?.(scene);
       await vi.waitFor(async () => shows(await listingAt(at, agent)), { timeout: 10_000 });
       agent.destroy();
+      await later?.(scene, at);
       process.kill(scene.launcher, 'SIGTERM');
     },
   },
@@ -123,21 +50,43 @@ const serving = (
   ends: { exit: 0, says: [/serving the runs/], file: kept, ...more },
 });
 
-const listingAt = (at: URL, agent: Agent): Promise<Listing> =>
+const listingAt = async (at: URL, agent?: Agent): Promise<Listing> =>
+  JSON.parse(await textAt(at, agent));
+
+const textAt = (at: URL, agent?: Agent): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
-    get(at, { agent, headers }, (answer) => {
+    get(at, { ...(agent && { agent }), headers }, (answer) => {
       let body = '';
       answer.setEncoding('utf8').on('data', (piece: string) => {
         body += piece;
       });
-      answer.on('end', () =>
-        answer.statusCode === 200 ? resolve(JSON.parse(body)) : reject(new Error(body)),
-      );
+      answer.on('end', () => (answer.statusCode === 200 ? resolve(body) : reject(new Error(body))));
     }).on('error', reject);
   });
 
 const stillThere = (listing: Listing) => expect(listing).toMatchObject({ runs: [planted] });
+
+/** Over a connection of its own, the list, and a run that nobody has opened before: its rows come from its file. */
+async function opensRun(at: URL): Promise<void> {
+  stillThere(await listingAt(at));
+  const events = await textAt(new URL('/api/runs/run/events', at));
+  expect(events.match(/"line":"row"/g)).toHaveLength(planted.rows);
+  expect(events).toMatch(/event: end\ndata: \{"state":"passed"/);
+}
+
+/** The page still shows what is on the disk; so does a new one, which has to do without an index. */
+async function servesOn({ place }: Scene, at: URL): Promise<void> {
+  await opensRun(at);
+  const again = place.weft(['serve', place.results], { WEFT_PAGE_TOKEN: token });
+  await again.says(/http:\S+\n/);
+  await opensRun(new URL('/api/runs', again.said().trim()));
+  again.child.kill('SIGTERM');
+  const { code, stderr } = await again.finished;
+  expect(code, stderr).toBe(0);
+}
+
+const removeIndex = (place: Place) => rmSync(`${place.results}/.weft-index`, { force: true });
 
 /** As many connections as a process may have: none is left for a file. */
 async function takeConnections(scene: Scene): Promise<void> {
@@ -203,18 +152,26 @@ const serves: readonly Cell[] = [
       name: 'disk full',
       on: 'disk',
       disk: 'small',
-      strike: ({ place }) => place.fillDisk(),
+      strike: ({ place }) => {
+        removeIndex(place);
+        place.fillDisk();
+      },
     },
     stillThere,
+    { later: servesOn },
   ),
   serving(
     {
       name: 'disk turns read-only',
       on: 'disk',
       disk: 'breakable',
-      strike: ({ place }) => place.breakDisk(),
+      strike: ({ place }) => {
+        removeIndex(place);
+        place.breakDisk();
+      },
     },
     stillThere,
+    { later: servesOn },
   ),
   serving(
     {
@@ -247,4 +204,8 @@ const serves: readonly Cell[] = [
   ),
 ];
 
-export const aloneCells: readonly Cell[] = [...reports, ...serves, await servedPortTaken()];
+export const serveCells: readonly Cell[] = [
+  ...serves,
+  memoryGone('serve'),
+  await servedPortTaken(),
+];
