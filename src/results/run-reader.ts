@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
-import { isLarge, isPlainPair, thin } from './large-matrix.js';
+import { isLarge, thin } from './large-matrix.js';
+import { isPlainPair, type RowLine } from './plain-pair.js';
 import { isInMatrix } from './row-kinds.js';
 import { withoutSamples } from './run-glance.js';
 import { type Cut, isBlank, tooLongText } from './run-lines.js';
 import {
   footerSchema,
   headerSchema,
-  type Row,
   type Run,
   rowSchema,
   runSchemaName,
@@ -101,10 +101,10 @@ export class RunReader {
   }
 }
 
-function plainPair(line: Buffer): Row | undefined {
+function plainPair(line: Buffer): RowLine | undefined {
   try {
-    const json = JSON.parse(withoutSamples(line)) as (Partial<Row> & { line?: string }) | null;
-    return json?.line === 'row' && isPlainPair(json) ? json : undefined;
+    const json: unknown = JSON.parse(withoutSamples(line));
+    return isPlainPair(json) ? json : undefined;
   } catch {
     return undefined;
   }
@@ -138,6 +138,7 @@ type RunLine = z.infer<typeof lineSchema>;
 /** One line of a run file; undefined for kinds that came later, which are passed over as unknown keys are. */
 export function parseLine(line: string): RunLine | undefined {
   const json: unknown = JSON.parse(line);
+  if (isPlainPair(json)) return json;
   if (typeof json !== 'object' || json === null) throw new TypeError('not an object');
   if ('line' in json && typeof json.line === 'string' && !knownLines.has(json.line)) return;
   return lineSchema.parse(json);
