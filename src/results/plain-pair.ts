@@ -11,10 +11,19 @@ const isText: Check = (value) => typeof value === 'string';
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isNumber: Check = Number.isFinite;
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isOneOf = (...texts: readonly string[]): Check => (value) => texts.includes(value as string);
-const orNull = (check: Check): Check => (value) => value === null || check(value);
-const isListOf = (check: Check): Check => (value) => Array.isArray(value) && value.every(check);
-const isInterval: Check = (value) => isListOf(isNumber)(value) && (value as []).length === 2;
+const isOneOf =
+  (...texts: readonly string[]): Check =>
+  (value) =>
+    texts.includes(value as string);
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const isInterval: Check = (value) => isListOf(isNumber)(value) && (value as unknown[]).length === 2;
 
 /** Objects with all of the first keys, any of the second, and no other. */
 function hasKeys<Of>(required: Checks<Of>, optional: Checks<Of> = {}): Check {

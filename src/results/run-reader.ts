@@ -6,13 +6,7 @@ import { isPlainPair, type RowLine } from './plain-pair.js';
 import { isInMatrix } from './row-kinds.js';
 import { withoutSamples } from './run-glance.js';
 import { type Cut, isBlank, tooLongText } from './run-lines.js';
-import {
-  footerSchema,
-  headerSchema,
-  type Run,
-  rowSchema,
-  runSchemaName,
-} from './schema.js';
+import { footerSchema, headerSchema, type Run, rowSchema, runSchemaName } from './schema.js';
 
 /** A run as its file holds it, and what is wrong with the file. */
 export interface ReadRun {

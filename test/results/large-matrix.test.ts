@@ -27,7 +27,11 @@ describe('of more ranks than fit', () => {
     '%s comes in short pieces, with every row',
     (format) => {
       // A row is one line in all of them.
-      const marks = { csv: /^pairs,/gm, nccl: /^ +1000000 /gm, json: /^ +\{"kind":"pair",.*\},?$/gm };
+      const marks = {
+        csv: /^pairs,/gm,
+        nccl: /^ +1000000 /gm,
+        json: /^ +\{"kind":"pair",.*\},?$/gm,
+      };
       let rows = 0;
       for (const piece of runPieces(some, format)) {
         expect(piece.length).toBeLessThan(2 ** 21);

@@ -61,13 +61,13 @@ const fields: Record<string, (row: Row, run: Run) => CsvValue> = {
   started_at: (_, run) => run.startedAt,
 };
 
-const columns = Object.values(fields);
+const cells = Object.values(fields);
 
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. The first piece are the heads. */
 export function* csvPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
   yield csvText([Object.keys(fields)]);
   for (const some of pieces(rows)) {
-    yield csvText(some.map((row) => columns.map((valueOf) => valueOf(row, run))));
+    yield csvText(some.map((row) => cells.map((cell) => cell(row, run))));
   }
 }
 
