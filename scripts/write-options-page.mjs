@@ -76,7 +76,7 @@ export const text = `# Options
 
 ${common(measureOptions)}
 
-The defaults of ${['minBytes', 'maxBytes', 'stepFactor'].map((key) => code(flagOf(measureOptions[key]))).join(', ')} belong to each benchmark, and `moe` runs only its Multi columns by default; \`weft COMMAND --help\` shows them.
+The defaults of ${['minBytes', 'maxBytes', 'stepFactor'].map((key) => code(flagOf(measureOptions[key]))).join(', ')} belong to each benchmark, and \`moe\` runs only its Multi columns by default; \`weft COMMAND --help\` shows them.
 
 ## Fabric
 

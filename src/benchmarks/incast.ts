@@ -64,7 +64,8 @@ function fairnessOf(senders: readonly ArrayLike<number>[]): number {
   return (100 * Math.min(...delivered)) / mean(delivered);
 }
 
-const totalOf = (times: ArrayLike<number>) => Array.from(times).reduce((sum, time) => sum + time, 0);
+const totalOf = (times: ArrayLike<number>) =>
+  Array.from(times).reduce((sum, time) => sum + time, 0);
 
 function iterationsBy(until: number, times: ArrayLike<number>): number {
   let left = until;

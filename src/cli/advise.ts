@@ -187,6 +187,9 @@ function refuseColumn(runs: readonly Run[], column: string | undefined): void {
 
 function firstToTry(changes: readonly Change[]): Change | undefined {
   const found = changes.find(({ options }) => options !== undefined);
-  if (found === undefined) process.stderr.write('weft: nothing to try: none of the suggested changes can be made with an option\n');
+  if (found === undefined)
+    process.stderr.write(
+      'weft: nothing to try: none of the suggested changes can be made with an option\n',
+    );
   return found;
 }

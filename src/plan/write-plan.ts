@@ -56,13 +56,9 @@ export function placePieces(block: Block, strategy: Strategy, channels: number):
 
 function tooManyBuffers(strategy: Strategy, channels: number): WeftError {
   const most = Math.floor((maxSlot + 1) / strategy.maxPieces(channels));
-  return new WeftError(
-    'BAD_USAGE',
-    `an immediate can number only ${most} buffers per peer`,
-    {
-      hint: `Use at most ${most} buffers per peer with ${strategy.title} over ${channels} channels.`,
-    },
-  );
+  return new WeftError('BAD_USAGE', `an immediate can number only ${most} buffers per peer`, {
+    hint: `Use at most ${most} buffers per peer with ${strategy.title} over ${channels} channels.`,
+  });
 }
 
 /** The plan of one rank for traffic made of writes: post everything at once, wait for everything. */

@@ -97,7 +97,8 @@ export class Relays {
     const { roster, tree, warn } = this.#options;
     const relay = roster.name(tree.parentOf(first.rank) ?? 0);
     const rest = this.#fallen.length - 1;
-    const more = rest > 0 ? `; ${rest} more ${rest > 1 ? 'ranks have' : 'rank has'} the same problem` : '';
+    const more =
+      rest > 0 ? `; ${rest} more ${rest > 1 ? 'ranks have' : 'rank has'} the same problem` : '';
     this.#fallen = [];
     warn(
       `rank 0 sends more data itself: ${roster.name(first.rank)} does not reach its relay, ${relay} (${first.why})${more}. ` +
