@@ -36,33 +36,15 @@ export const subjectSchema = glanceRowSchema.pick({
 const samplesBegin = Buffer.from('"samples":[');
 
 /**
- * The same line with no samples in it, or the whole line where they are not all counts. Inside a JSON string the quote
- * before the colon would have a backslash, so the first match is the key itself.
+ * The same line with no samples in it. Inside a JSON string the quote before the colon would have a backslash, so
+ * the first match is the key itself, and what it holds are numbers: the next bracket ends it.
  */
 export function withoutSamples(line: Buffer): string {
   const begin = line.indexOf(samplesBegin);
+  if (begin === -1) return line.toString();
   const from = begin + samplesBegin.length;
-  const to = begin === -1 ? -1 : endOfCounts(line, from);
-  if (to === -1) return line.toString();
+  const to = line.indexOf(0x5d, from);
   return line.toString('utf8', 0, from) + line.toString('utf8', to);
-}
-
-const [zero, nine, comma, bracket] = [0x30, 0x39, 0x2c, 0x5d];
-/** All numbers of as many are counts. */
-const mostDigits = 15;
-
-/** Where a JSON list of counts ends whose first byte is `from`; -1 where it is none, or has longer numbers. */
-function endOfCounts(line: Buffer, from: number): number {
-  let digits = 0;
-  for (let at = from; at < line.length; at++) {
-    const byte = line[at]!;
-    if (byte >= zero && byte <= nine) {
-      const leadingZero = digits === 1 && line[at - 1] === zero;
-      if (leadingZero || ++digits > mostDigits) return -1;
-    } else if (byte === comma && digits > 0) digits = 0;
-    else return byte === bracket && (digits > 0 || at === from) ? at : -1;
-  }
-  return -1;
 }
 
 /** Throws where the line is none of a run. */

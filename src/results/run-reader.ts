@@ -4,7 +4,6 @@ import { plural } from '../measure/units.js';
 import { isLarge, thin } from './large-matrix.js';
 import { isPlainPair, type RowLine } from './plain-pair.js';
 import { isInMatrix } from './row-kinds.js';
-import { withoutSamples } from './run-glance.js';
 import { type Cut, isBlank, tooLongText } from './run-lines.js';
 import { footerSchema, headerSchema, type Run, rowSchema, runSchemaName } from './schema.js';
 
@@ -67,7 +66,7 @@ export class RunReader {
     this.#leftOut.push(error);
   }
 
-  /** Most lines of a large matrix are plain, and nobody needs their samples. */
+  /** Most lines of a large matrix are plain. */
   #takeBytes(line: Buffer): void {
     const run = this.#run;
     const pair =
@@ -97,7 +96,7 @@ export class RunReader {
 
 function plainPair(line: Buffer): RowLine | undefined {
   try {
-    const json: unknown = JSON.parse(withoutSamples(line));
+    const json: unknown = JSON.parse(line.toString());
     return isPlainPair(json) ? json : undefined;
   } catch {
     return undefined;

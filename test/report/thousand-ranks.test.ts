@@ -15,8 +15,8 @@ const mostCells = mostRanksInFull ** 2;
 const slowestGbps = 26.667;
 
 /** The cells of the heat map: column, row, Gbps. */
-const cellsOf = (of = run): number[][] => {
-  const [chart] = chartsOf([of]).filter(({ kind }) => kind === 'pairs');
+const cellsOf = (charts: ReturnType<typeof chartsOf>): number[][] => {
+  const [chart] = charts.filter(({ kind }) => kind === 'pairs');
   return (chart!.option.series as { data: number[][] }[])[0]!.data;
 };
 const slowest = (cells: number[][]) => cells.reduce((a, b) => (b[2]! < a[2]! ? b : a));
@@ -24,8 +24,8 @@ const slowest = (cells: number[][]) => cells.reduce((a, b) => (b[2]! < a[2]! ? b
 const slowBlock = [Math.floor(slowPair.to / 8), Math.floor(slowPair.from / 8), slowestGbps];
 
 describe('of 1,024 ranks', () => {
-  test.each(['table', 'markdown'] as const)('a %s lists the slowest, not the matrix', (format) => {
-    const text = formatRun(run, format);
+  test('a table lists the slowest, not the matrix', () => {
+    const text = formatRun(run, 'table');
     expect(text).toMatch(/1024 × 1024 ranks, slowest 10 relative to the best/);
     expect(text).toMatch(new RegExp(`\\bh${slowRank} .*56 %`));
     expect(text).toMatch(new RegExp(`\\bh${slowPair.from} .*33 %`));
@@ -50,10 +50,11 @@ describe('of 1,024 ranks', () => {
   });
 
   test('a picture has a cell for each block of ranks', () => {
-    const cells = cellsOf();
+    const charts = chartsOf([run]);
+    const cells = cellsOf(charts);
     expect(cells).toHaveLength(mostCells);
     expect(slowest(cells)).toEqual(slowBlock);
-    expect(renderSvg(chartsOf([run])).length).toBeLessThan(8_000_000);
+    expect(renderSvg(charts).length).toBeLessThan(8_000_000);
   });
 
   test('a live page draws the same from a row of each block', () => {
@@ -62,6 +63,6 @@ describe('of 1,024 ranks', () => {
     const lines = chosen.after(0, pairs);
     expect(lines).toHaveLength(mostCells);
     const few = { ...run, rows: lines.map((line) => run.rows[line]!) };
-    expect(slowest(cellsOf(few))).toEqual(slowBlock);
+    expect(slowest(cellsOf(chartsOf([few])))).toEqual(slowBlock);
   });
 });

@@ -61,13 +61,11 @@ const fields: Record<string, (row: Row, run: Run) => CsvValue> = {
   started_at: (_, run) => run.startedAt,
 };
 
-const cells = Object.values(fields);
-
 /** RFC 4180; one line per row, what is not known is empty. Samples stay in the run file. The first piece are the heads. */
 export function* csvPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
   yield csvText([Object.keys(fields)]);
   for (const some of pieces(rows)) {
-    yield csvText(some.map((row) => cells.map((cell) => cell(row, run))));
+    yield csvText(some.map((row) => Object.values(fields).map((field) => field(row, run))));
   }
 }
 
@@ -78,6 +76,6 @@ export const csvText = (lines: readonly (readonly CsvValue[])[]): string =>
   lines.map((line) => `${line.map(quoted).join(',')}\r\n`).join('');
 
 function quoted(value: CsvValue): string {
-  if (typeof value !== 'string') return String(value ?? '');
-  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  const text = String(value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
