@@ -65,26 +65,6 @@ export function thin(row: Row): Row {
   return thinned;
 }
 
-const isNumber = (one: unknown): boolean => typeof one === 'number';
-const isNumberOrNull = (one: unknown): boolean => one === null || typeof one === 'number';
-
-/** Whether this is a row between two ranks that passed, as far as `thin` reads it: in a tenth of a schema's time. */
-export function isPlainPair(json: Partial<Row> | null): json is Row {
-  const { labels, nanoseconds: times, checked, path, halfRoundTripNanoseconds: half } = json ?? {};
-  if (json?.kind !== 'pair' || json.outcome !== 'passed') return false;
-  if (typeof json.column !== 'string' || typeof json.noisy !== 'boolean') return false;
-  if (!labels || !times || !checked || (path && !Array.isArray(path.nics))) return false;
-  const { bytes, count, iterations, batch, gbps, lineGbps, resent = 0 } = json;
-  const { busbwPercent, linePercent, ofBoundPercent } = json;
-  const { min, mean, p50, p95, p99, max } = times;
-  return (
-    [bytes, count, iterations, batch, resent, half ?? 0, labels.from, labels.to].every(isNumber) &&
-    [min, mean, p50, p95, p99, max, checked.bytes, checked.wrong].every(isNumber) &&
-    [gbps, lineGbps, busbwPercent, linePercent, ofBoundPercent].every(isNumberOrNull) &&
-    (labels.rail === undefined || typeof labels.rail === 'string')
-  );
-}
-
 /** Ranks in a row and in a column of the blocks in which a large matrix is drawn: at most as many as one in full. */
 export const blockOf = ({ ranks }: Pick<Run['world'], 'ranks'>): number =>
   Math.ceil(ranks / mostRanksInFull);

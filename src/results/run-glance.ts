@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Headline } from './headline.js';
-import { isPlainPair } from './large-matrix.js';
+import { isPlainPair } from './plain-pair.js';
 import { footerSchema, headerSchema, type Outcome, rowSchema } from './schema.js';
 
 /** What lists and indexes need of a line. Samples are most of a file and nothing to them, so they are not parsed. */

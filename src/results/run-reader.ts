@@ -1,18 +1,11 @@
 import { z } from 'zod';
 import { WeftError } from '../errors.js';
 import { plural } from '../measure/units.js';
-import { isLarge, isPlainPair, thin } from './large-matrix.js';
+import { isLarge, thin } from './large-matrix.js';
+import { isPlainPair, type RowLine } from './plain-pair.js';
 import { isInMatrix } from './row-kinds.js';
-import { withoutSamples } from './run-glance.js';
 import { type Cut, isBlank, tooLongText } from './run-lines.js';
-import {
-  footerSchema,
-  headerSchema,
-  type Row,
-  type Run,
-  rowSchema,
-  runSchemaName,
-} from './schema.js';
+import { footerSchema, headerSchema, type Run, rowSchema, runSchemaName } from './schema.js';
 
 /** A run as its file holds it, and what is wrong with the file. */
 export interface ReadRun {
@@ -73,7 +66,7 @@ export class RunReader {
     this.#leftOut.push(error);
   }
 
-  /** Most lines of a large matrix are plain, and nobody needs their samples. */
+  /** Most lines of a large matrix are plain. */
   #takeBytes(line: Buffer): void {
     const run = this.#run;
     const pair =
@@ -101,10 +94,10 @@ export class RunReader {
   }
 }
 
-function plainPair(line: Buffer): Row | undefined {
+function plainPair(line: Buffer): RowLine | undefined {
   try {
-    const json = JSON.parse(withoutSamples(line)) as (Partial<Row> & { line?: string }) | null;
-    return json?.line === 'row' && isPlainPair(json) ? json : undefined;
+    const json: unknown = JSON.parse(line.toString());
+    return isPlainPair(json) ? json : undefined;
   } catch {
     return undefined;
   }
@@ -138,6 +131,7 @@ type RunLine = z.infer<typeof lineSchema>;
 /** One line of a run file; undefined for kinds that came later, which are passed over as unknown keys are. */
 export function parseLine(line: string): RunLine | undefined {
   const json: unknown = JSON.parse(line);
+  if (isPlainPair(json)) return json;
   if (typeof json !== 'object' || json === null) throw new TypeError('not an object');
   if ('line' in json && typeof json.line === 'string' && !knownLines.has(json.line)) return;
   return lineSchema.parse(json);

@@ -1,17 +1,19 @@
+import { isLarge } from '../large-matrix.js';
 import { predictionSchemaName, type Row, type Run } from '../schema.js';
 import { pieces, type RowsFrom } from './pieces.js';
 import { approximations } from './prediction-notes.js';
 
-/** One object, indented, with lists of numbers on one line: samples are many. */
+/** One object, indented, with lists of numbers on one line: samples are many. A row of a large matrix is one line. */
 export function* jsonPieces(run: Run, { rows = run.rows }: RowsFrom = {}): Generator<string> {
   if (run.model) return yield formatPredictions([run]);
   const { schema, id, benchmark, startedAt, endedAt, outcome, rows: _, ...rest } = run;
   const { world, fabric, settings, ...after } = rest;
   const before = { schema, id, benchmark, startedAt, endedAt, outcome, world, fabric, settings };
   yield `{\n${membersOf(before, '  ').join(',\n')},\n  "rows": [`;
+  const rowText = isLarge(run.world) ? JSON.stringify : (row: Row) => written(row, '    ');
   let count = 0;
   for (const some of pieces(rows)) {
-    yield `${count === 0 ? '\n' : ',\n'}${some.map((row) => `    ${written(row, '    ')}`).join(',\n')}`;
+    yield `${count === 0 ? '\n' : ',\n'}${some.map((row) => `    ${rowText(row)}`).join(',\n')}`;
     count += some.length;
   }
   const end = membersOf(after, '  ').map((member) => `,\n${member}`);
