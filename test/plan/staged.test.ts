@@ -203,10 +203,10 @@ describe('a staged plan', () => {
     expect(() => stagedPlan(staged, 64)).toThrow('staged already');
   });
 
-  test('refuses more transfers to a peer than its immediates name', () => {
+  test('refuses more transfers to a peer than its immediates can number', () => {
     const options = { world: 2, from: 0, bytes: 64, rank: 0, channels: 1, strategy: single };
     expect(() => stagedPlan(oneToEach({ ...options, buffers: 1023 }), 64)).not.toThrow();
     const tooMany = oneToEach({ ...options, buffers: 1024 });
-    expect(() => stagedPlan(tooMany, 64)).toThrow('more than 1023 transfers');
+    expect(() => stagedPlan(tooMany, 64)).toThrow('only 1023 staged transfers');
   });
 });
