@@ -51,7 +51,7 @@ const env = {
 /** The start is no growth: code is compiled, heaps and pools take their size. */
 const warmUp = 0.2;
 
-/** 360 intervals at most: rank 0 keeps a row of some KiB for each. */
+/** 360 intervals at most: a long soak is no more work to judge. */
 const every = `${Math.ceil(Math.max(5, minutes / 6))}s`;
 const soak = ['soak', '--for', `${Math.ceil(minutes * 60)}s`, '--every', every, '--quiet'];
 const inLab = (...command) => ['lab', 'run', '--name', lab, '--', ...soak, ...command];
